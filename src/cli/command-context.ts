@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import type { Command } from 'commander';
 import { createSinks, findDatabaseFile, readCommentTemplate, readSandbox } from '../server/config/index.js';
 import type { Config, ConfigFlags } from '../server/config/index.js';
 import type { Lead, Wrappers } from '../orders/index.js';
@@ -35,16 +34,12 @@ interface ContextOptions {
   readonly pool?: number;
 }
 
-/** Help text of `--data` in every command. */
-export const DATA_OPTION =
-  'folder for run folders, comments and the database (default: one per project in your data directory)';
-
-export function withContextOptions(command: Command): Command {
-  return command
-    .option('--data <dir>', DATA_OPTION)
-    .option('--database <url>', 'sqlite:FILE or postgres://… (default: a file in the data folder)')
-    .option('--config <file>', 'configuration file (default: sluice.config.mjs or .json here)');
-}
+/** The options of every command that opens a context. */
+export const CONTEXT_OPTIONS = {
+  '--data <dir>': 'folder for run folders, comments and the database (default: one per project in your data directory)',
+  '--database <url>': 'sqlite:FILE or postgres://… (default: a file in the data folder)',
+  '--config <file>': 'configuration file (default: sluice.config.mjs or .json here)',
+} as const;
 
 /** Opens the context for one command and closes it afterwards. */
 export async function withContext<T>(

@@ -3,10 +3,7 @@ import fc from 'fast-check';
 import { createMemoryIo } from './fixtures/memory-io.js';
 import { printRows, renderJson } from './print.js';
 
-const COLUMNS = [
-  { heading: 'ID', value: ({ id }: { id: number }) => id },
-  { heading: 'WHY', value: ({ why }: { why: string | null }) => why },
-];
+const COLUMNS = { ID: 'id', WHY: ({ why }: { why: string | null }) => why } as const;
 
 async function print(rows: readonly { id: number; why: string | null }[], json: boolean, isTerminal: boolean) {
   const io = createMemoryIo({}, { isTerminal });

@@ -12,10 +12,11 @@ export function wantsJson({ json = false }: { readonly json?: boolean | undefine
   return json || !stdout.isTerminal;
 }
 
-export interface Column<Row> {
-  readonly heading: string;
-  readonly value: (row: Row) => string | number | null;
-}
+/** The columns of a table by their headings: a field of the row, or a function that returns the cell. */
+type Columns<Row> = Readonly<Record<string, CellName<Row> | ((row: Row) => Cell)>>;
+
+type Cell = string | number | null | undefined;
+type CellName<Row> = { [Name in keyof Row]-?: Row[Name] extends Cell ? Name : never }[keyof Row];
 
 /** Longer cells are shortened; `--json` prints them completely. */
 const MAX_WIDTH = 60;
@@ -23,32 +24,26 @@ const MAX_WIDTH = 60;
 /** Prints rows as a table, or as a JSON array with `--json` or when the output is not a terminal. */
 export async function printRows<Row extends object>(
   rows: readonly Row[],
-  columns: readonly Column<Row>[],
+  columns: Columns<Row>,
   flags: { readonly json?: boolean | undefined },
   io: CommandIo,
 ): Promise<void> {
-  if (wantsJson(flags, io)) await printJson(rows, io);
-  else await io.stdout.write(renderTable(rows, columns));
-}
-
-function renderTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
+  if (wantsJson(flags, io)) return printJson(rows, io);
+  const values = Object.values(columns);
   const table = [
-    columns.map(({ heading }) => heading),
-    ...rows.map((row) => columns.map((column) => formatCell(column.value(row)))),
+    Object.keys(columns),
+    ...rows.map((row) =>
+      values.map((value) => formatCell(typeof value === 'function' ? value(row) : (row[value] as Cell))),
+    ),
   ];
-  const widths = columns.map((_, index) =>
+  const widths = values.map((_, index) =>
     table.reduce((widest, cells) => Math.max(widest, cells[index]?.length ?? 0), 0),
   );
-  const lines = table.map((cells) =>
-    cells
-      .map((cell, index) => cell.padEnd(widths[index] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
-  return `${lines.join('\n')}\n`;
+  const formatRow = (cells: string[]): string => cells.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join('  ');
+  await io.stdout.write(table.map((cells) => `${formatRow(cells).trimEnd()}\n`).join(''));
 }
 
-function formatCell(value: string | number | null): string {
+function formatCell(value: Cell): string {
   const text = makeVisible(String(value ?? '–')).replaceAll(/\s+/g, ' ');
   return text.length > MAX_WIDTH ? `${cutText(text, MAX_WIDTH - 1)}…` : text;
 }

@@ -2,9 +2,10 @@ import { resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import { omitUndefined } from '../base/index.js';
 import type { RunSpec } from '../store/records/index.js';
+import { CONTEXT_OPTIONS } from './command-context.js';
 import type { CommandIo } from './command-io.js';
 import { MisuseError } from './failure.js';
-import type { FlagsOf } from './options.js';
+import type { FlagsOf } from './command.js';
 import { nameInput, readInput, readSchemaFile } from './read-input.js';
 
 /** The options that make a contract, besides its schema. */
@@ -14,8 +15,11 @@ export const CONTRACT_OPTIONS = {
   '--align': 'convert near misses to match the schema',
 } as const;
 
-/** The options of `sluice run` besides its engine. */
 export const RUN_OPTIONS = {
+  '--engine <name>': [
+    'agent to run: a built-in, preset or configured engine (sluice agents lists them)',
+    { required: true },
+  ],
   '--format <engine>': 'with --engine command: the engine whose output format the command uses',
   '--session <id>': 'engine session to resume instead of starting a new one',
   '--schema <file>': 'JSON Schema (draft 2020-12) for the answer',
@@ -55,10 +59,10 @@ export const RUN_OPTIONS = {
   '--summary': 'print the result as Markdown instead of JSON, for a CI job summary',
   '--summary-file <file>': 'append the same Markdown to a file, such as "$GITHUB_STEP_SUMMARY"',
   '--data <dir>': 'data folder, where runs are stored (default: one per project in your data directory)',
-  '--config <file>': 'configuration file (default: sluice.config.mjs or .json here)',
+  '--config <file>': CONTEXT_OPTIONS['--config <file>'],
 } as const;
 
-export type RunFlags = FlagsOf<typeof RUN_OPTIONS> & { readonly engine: string };
+export type RunFlags = FlagsOf<typeof RUN_OPTIONS>;
 
 /** Longer input belongs in a file in the working folder. */
 const MAX_PROMPT_BYTES = 16 * 1024 * 1024;

@@ -1,10 +1,9 @@
 import { Command, CommanderError } from 'commander';
+import type { AddCommand } from './command.js';
 import type { CommandIo } from './command-io.js';
 import { EXIT, describeFailure, type ExitCode } from './failure.js';
 import { formatLine } from './terminal-text.js';
 import { VERSION } from '../base/files/index.js';
-
-type AddCommand = (program: Command, io: CommandIo, end: (code: ExitCode) => void) => void;
 
 /**
  * All commands, in the order they appear in the help. Imported on demand: loading all of them takes longer than most

@@ -1,79 +1,89 @@
+import { writeFile } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
-import type { Command } from 'commander';
 import type { CommandIo } from '../command-io.js';
 import { compileKnownSecrets, loadCommandConfig } from '../command-config.js';
-import { DATA_OPTION } from '../command-context.js';
+import { CONTEXT_OPTIONS } from '../command-context.js';
+import { defineCommand, type FlagsOf } from '../command.js';
 import { EXIT, MisuseError, type ExitCode } from '../failure.js';
 import { addAgentToConfig, createArchive, readSandbox } from '../../server/config/index.js';
-import type { Config, ConfigFlags } from '../../server/config/index.js';
+import type { Config } from '../../server/config/index.js';
 import { printJson, wantsJson } from '../print.js';
 import { withInterruption } from '../interruption.js';
 import { isSluiceError, omitUndefined, SluiceError } from '../../base/index.js';
-import { isPresent, openNew, prepareDataFolder, VERSION } from '../../base/files/index.js';
+import { isPresent, prepareDataFolder, VERSION } from '../../base/files/index.js';
 import { probeSandbox, type SandboxSupport } from '../../runs/sandbox/index.js';
 import type { AgentSettings, RunPorts } from '../../runs/index.js';
 import type { AgentReport, TrialStep } from '../../runs/agents/index.js';
 import { formatLine, makeVisible } from '../terminal-text.js';
 
-interface AgentsFlags extends Omit<ConfigFlags, 'database'> {
-  readonly json?: boolean;
-}
+const AGENT_OPTIONS = {
+  '--config <file>': CONTEXT_OPTIONS['--config <file>'],
+  '--data <dir>': CONTEXT_OPTIONS['--data <dir>'],
+  '--json': 'print JSON, even at a terminal',
+} as const;
 
-interface TryFlags extends AgentsFlags {
-  readonly format?: string;
-  readonly env?: readonly string[];
-  readonly model?: string;
-}
+const TRIAL = {
+  args: {
+    '<name>': 'agent: built-in, preset or configured, or a new name with -- COMMAND ARGS',
+    '[command...]': "a new agent's command, which speaks the Agent Client Protocol unless --format is given",
+  },
+  options: {
+    ...AGENT_OPTIONS,
+    '--format <engine>': 'engine that reads the output of a new agent; {prompt} in its command is the prompt',
+    '--env <names...>': 'environment variables that a new agent needs; patterns such as OPENAI_* are allowed',
+    '--model <name>': 'model for the agent to use',
+  },
+} as const;
 
-const CONFIG_OPTION = 'configuration file (default: sluice.config.mjs or .json here)';
-const TRY_HELP =
-  '\nScenarios: say hello, read a file, a result with a schema, a denied permission, cancel. They use your own model.' +
-  '\nEach runs in an empty temporary folder.';
+type TrialFlags = FlagsOf<typeof TRIAL.options>;
 
-function withAgentOptions(command: Command): Command {
-  return command
-    .option('--config <file>', CONFIG_OPTION)
-    .option('--data <dir>', DATA_OPTION)
-    .option('--json', 'print JSON, even at a terminal');
-}
+const TRIAL_NOTES = `Scenarios: say hello, read a file, a result with a schema, a denied permission, cancel. They use your own model.
+Each runs in an empty temporary folder.`;
 
-function withTrialOptions(command: Command): Command {
-  return withAgentOptions(command)
-    .argument('<name>', 'agent: built-in, preset or configured, or a new name with -- COMMAND ARGS')
-    .argument('[command...]', "a new agent's command, which speaks the Agent Client Protocol unless --format is given")
-    .option('--format <engine>', 'engine that reads the output of a new agent; {prompt} in its command is the prompt')
-    .option('--env <names...>', 'environment variables that a new agent needs; patterns such as OPENAI_* are allowed')
-    .option('--model <name>', 'model for the agent to use');
-}
+const addTryCommand = defineCommand('try', {
+  summary: 'drive an agent through five scenarios and print what worked',
+  ...TRIAL,
+  notes: `${TRIAL_NOTES}\nExit codes: 0 nothing failed, 1 otherwise, 130 interrupted.`,
+  async run({ name, command, ...flags }, io) {
+    const config = await loadCommandConfig(flags, io);
+    const { ports } = await findCandidate(name, command, flags, config);
+    const { steps, exitCode } = await playTrial(name, ports, flags, io);
+    if (wantsJson(flags, io)) await printJson(steps, io);
+    return exitCode;
+  },
+});
 
-export function addAgentsCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
-  const agents = withAgentOptions(program.command('agents'))
-    .description('list agents: which are installed, their versions, and how to install the others')
-    .addHelpText(
-      'after',
-      '\nA preset can be used by sluice run and sluice acp without configuration. A server needs sluice agents add.',
-    )
-    .action(async (flags: AgentsFlags) => end(await runAgents(flags, io)));
-  withTrialOptions(agents.command('try'))
-    .description('drive an agent through five scenarios and print what worked')
-    .addHelpText('after', `${TRY_HELP}\nExit codes: 0 nothing failed, 1 otherwise, 130 interrupted.`)
-    .action(async (name: string, command: readonly string[], _: TryFlags, self: Command) =>
-      end(await runTry(name, command, self.optsWithGlobals(), io)),
-    );
-  withTrialOptions(agents.command('add'))
-    .description('try an agent, and add it to the configuration if nothing failed')
-    .addHelpText('after', `${TRY_HELP}\nAn existing entry is never changed.`)
-    .action(async (name: string, command: readonly string[], _: TryFlags, self: Command) =>
-      end(await runAdd(name, command, self.optsWithGlobals(), io)),
-    );
-}
+const addAddCommand = defineCommand('add', {
+  summary: 'try an agent, and add it to the configuration if nothing failed',
+  ...TRIAL,
+  notes: `${TRIAL_NOTES}\nAn existing entry is never changed.`,
+  async run({ name, command, ...flags }, io) {
+    const config = await loadCommandConfig(flags, io);
+    const { ports, entry } = await findCandidate(name, command, flags, config);
+    if (entry === undefined) throw new MisuseError(`The agent "${name}" needs no entry: it can be used already.`);
+    const file = config.file ?? resolve('sluice.config.json');
+    const { steps, exitCode } = await playTrial(name, ports, flags, io);
+    const added = exitCode === EXIT.success;
+    if (added) await addAgentToConfig(file, name, entry);
+    else await io.stderr.write(formatLine('The configuration was not changed: not every scenario worked.'));
+    if (wantsJson(flags, io)) await printJson({ name, entry, file, added, steps }, io);
+    else if (added)
+      await io.stdout.write(makeVisible(`Added agents.${name} to ${file}. Trust it with: sluice trust\n`));
+    return exitCode;
+  },
+});
 
-async function runAgents(flags: AgentsFlags, io: CommandIo): Promise<ExitCode> {
-  const reports = await findAgents(await loadCommandConfig(flags, io));
-  if (wantsJson(flags, io)) await printJson(reports, io);
-  else await io.stdout.write(makeVisible(await renderAgents(reports)));
-  return EXIT.success;
-}
+export const addAgentsCommand = defineCommand('agents', {
+  summary: 'list agents: which are installed, their versions, and how to install the others',
+  options: AGENT_OPTIONS,
+  notes: 'A preset can be used by sluice run and sluice acp without configuration. A server needs sluice agents add.',
+  subcommands: [addTryCommand, addAddCommand],
+  async run(flags, io) {
+    const reports = await findAgents(await loadCommandConfig(flags, io));
+    if (wantsJson(flags, io)) return printJson(reports, io);
+    return io.stdout.write(makeVisible(await renderAgents(reports)));
+  },
+});
 
 async function findAgents({ programs, agents }: Config): Promise<readonly AgentReport[]> {
   const { listAgents } = await import('../../runs/agents/index.js');
@@ -100,7 +110,7 @@ interface Candidate {
 async function findCandidate(
   name: string,
   command: readonly string[],
-  flags: TryFlags,
+  flags: TrialFlags,
   config: Config,
 ): Promise<Candidate> {
   const [{ createPresetLaunchers, PRESETS }, { listLaunchers }] = await Promise.all([
@@ -130,7 +140,7 @@ async function findCandidate(
 
 function readSettings(
   [program, ...args]: readonly string[],
-  { format, env }: Pick<TryFlags, 'format' | 'env'>,
+  { format, env }: Pick<TrialFlags, 'format' | 'env'>,
 ): AgentSettings | undefined {
   if (program === undefined) {
     if (format !== undefined || env !== undefined)
@@ -148,7 +158,7 @@ function readSettings(
 async function playTrial(
   engine: string,
   ports: RunPorts,
-  flags: Pick<TryFlags, 'model' | 'json'>,
+  flags: Pick<TrialFlags, 'model' | 'json'>,
   io: CommandIo,
 ): Promise<{ readonly steps: readonly TrialStep[]; readonly exitCode: ExitCode }> {
   const { tryAgent } = await import('../../runs/agents/index.js');
@@ -173,52 +183,22 @@ function renderStep({ scenario, outcome, detail, duration_ms, run_id }: TrialSte
   return `${MARKS[outcome]} ${scenario.padEnd(10)}  ${detail} (${(duration_ms / 1000).toFixed(1)} s${run})\n`;
 }
 
-async function runTry(name: string, command: readonly string[], flags: TryFlags, io: CommandIo): Promise<ExitCode> {
-  const config = await loadCommandConfig(flags, io);
-  const { ports } = await findCandidate(name, command, flags, config);
-  const { steps, exitCode } = await playTrial(name, ports, flags, io);
-  if (wantsJson(flags, io)) await printJson(steps, io);
-  return exitCode;
-}
+const DOCTOR_OPTIONS = {
+  ...AGENT_OPTIONS,
+  '--record <agent>': 'record five short scenarios with this agent, and write what Sluice does not know to a file',
+  '--output <file>': 'with --record: the file to create (default: sluice-record-AGENT.json)',
+} as const;
 
-async function runAdd(name: string, command: readonly string[], flags: TryFlags, io: CommandIo): Promise<ExitCode> {
-  const config = await loadCommandConfig(flags, io);
-  const { ports, entry } = await findCandidate(name, command, flags, config);
-  if (entry === undefined) throw new MisuseError(`The agent "${name}" needs no entry: it can be used already.`);
-  const file = config.file ?? resolve('sluice.config.json');
-  const { steps, exitCode } = await playTrial(name, ports, flags, io);
-  if (exitCode === EXIT.success) await addAgentToConfig(file, name, entry);
-  else await io.stderr.write(formatLine(`The configuration was not changed: not every scenario worked.`));
-  if (wantsJson(flags, io)) await printJson({ name, entry, file, added: exitCode === EXIT.success, steps }, io);
-  else if (exitCode === EXIT.success)
-    await io.stdout.write(makeVisible(`Added agents.${name} to ${file}. Trust it with: sluice trust\n`));
-  return exitCode;
-}
+type DoctorFlags = FlagsOf<typeof DOCTOR_OPTIONS>;
 
-interface DoctorFlags extends AgentsFlags {
-  readonly record?: string;
-  readonly output?: string;
-}
-
-export function addDoctorCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
-  withAgentOptions(program.command('doctor'))
-    .description('check the agents, the data folder, the sandbox and the archive')
-    .option(
-      '--record <agent>',
-      'record five short scenarios with this agent, and write what Sluice does not know to a file',
-    )
-    .option('--output <file>', 'with --record: the file to create (default: sluice-record-AGENT.json)')
-    .addHelpText(
-      'after',
-      `
-Prints the version of each agent and whether it was tested, and the paths in use.
+export const addDoctorCommand = defineCommand('doctor', {
+  summary: 'check the agents, the data folder, the sandbox and the archive',
+  options: DOCTOR_OPTIONS,
+  notes: `Prints the version of each agent and whether it was tested, and the paths in use.
 Attach the file of --record to a bug report: it contains the prompts and answers of the scenarios, with secrets masked.
 Exit codes: 0 at least one agent is ready, and the archive, if configured, works; 1 otherwise. With --record: 0 every scenario worked, was replayed and contains nothing unknown; 1 otherwise.`,
-    )
-    .action(async (flags: DoctorFlags) =>
-      end(await (flags.record === undefined ? runDoctor(flags, io) : runRecord(flags.record, flags, io))),
-    );
-}
+  run: async (flags, io) => (flags.record === undefined ? runDoctor(flags, io) : runRecord(flags.record, flags, io)),
+});
 
 async function runRecord(engine: string, flags: DoctorFlags, io: CommandIo): Promise<ExitCode> {
   const { recordScenario, renderRecord } = await import('../../runs/agents/index.js');
@@ -233,12 +213,7 @@ async function runRecord(engine: string, flags: DoctorFlags, io: CommandIo): Pro
   for (const step of steps) scenarios.push(await recordScenario(step, config.data));
   const host = { platform: process.platform, arch: process.arch, node: process.version };
   const report = { sluice: VERSION, recorded_at: new Date().toISOString(), host, agent, scenarios };
-  const handle = await openNew(file);
-  try {
-    await handle.writeFile(renderRecord(report, await compileKnownSecrets(config)));
-  } finally {
-    await handle.close();
-  }
+  await writeFile(file, renderRecord(report, await compileKnownSecrets(config)), { flag: 'wx' });
   const unknown = scenarios.flatMap(({ unknown_types, unknown_fields }) => [
     ...Object.keys(unknown_types),
     ...Object.keys(unknown_fields),

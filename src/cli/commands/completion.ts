@@ -1,23 +1,19 @@
-import { Argument, type Command, type Option } from 'commander';
-import type { CommandIo } from '../command-io.js';
-import { EXIT, type ExitCode } from '../failure.js';
+import type { Argument, Command, Option } from 'commander';
+import { defineCommand } from '../command.js';
 
 const SHELLS = { bash: renderBash, zsh: renderZsh, fish: renderFish, powershell: renderPowerShell } satisfies Record<
   string,
   (program: ProgramShape) => string
 >;
 
-export function addCompletionCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
-  program
-    .command('completion')
-    .description('print a completion script for a shell')
-    .addArgument(new Argument('<shell>', 'shell to create the script for').choices(Object.keys(SHELLS)))
-    .action(async (shell: keyof typeof SHELLS) => {
-      const { listLaunchers } = await import('../../runs/index.js');
-      await io.stdout.write(SHELLS[shell](readProgramShape(program, { engine: Object.keys(listLaunchers()) })));
-      end(EXIT.success);
-    });
-}
+export const addCompletionCommand = defineCommand('completion', {
+  summary: 'print a completion script for a shell',
+  args: { '<shell>': ['shell to create the script for', ['bash', 'zsh', 'fish', 'powershell']] },
+  async run({ shell }, io, program) {
+    const { listLaunchers } = await import('../../runs/index.js');
+    await io.stdout.write(SHELLS[shell](readProgramShape(program, { engine: Object.keys(listLaunchers()) })));
+  },
+});
 
 export type Completion =
   | { readonly kind: 'words'; readonly words: readonly string[] }

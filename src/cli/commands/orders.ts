@@ -1,10 +1,8 @@
 import { userInfo } from 'node:os';
-import { Option, type Command } from 'commander';
 import type { CommandIo } from '../command-io.js';
-import { addOptions, type FlagsOf } from '../options.js';
-import { EXIT, MisuseError, type ExitCode } from '../failure.js';
-import { withContext, withContextOptions, readWorkerSettings, type CommandContext } from '../command-context.js';
-import type { ConfigFlags } from '../../server/config/index.js';
+import { defineCommand } from '../command.js';
+import { EXIT, MisuseError } from '../failure.js';
+import { CONTEXT_OPTIONS, withContext, readWorkerSettings, type CommandContext } from '../command-context.js';
 import { readJsonFile } from '../read-input.js';
 import { printJson, wantsJson } from '../print.js';
 import {
@@ -18,7 +16,7 @@ import {
   type WaitingFor,
 } from '../../store/records/index.js';
 import type { FcmpData, FcmpEvent } from '../../events/index.js';
-import { SluiceError } from '../../base/index.js';
+import { omitUndefined, SluiceError } from '../../base/index.js';
 import type { Store } from '../../store/index.js';
 import { colorPatch, makeVisible, formatLine } from '../terminal-text.js';
 import { readTraceparent, loadCommandConfig } from '../command-config.js';
@@ -26,63 +24,46 @@ import { withInterruption } from '../interruption.js';
 import type { DemoReport } from '../../orders/dispatch/index.js';
 import { prepareDataFolder } from '../../base/files/index.js';
 
-interface ResolveFlags extends ConfigFlags {
-  readonly action: 'accept' | 'reject' | 'retry' | 'edit';
-  readonly why: string;
-  readonly who?: string;
-  readonly result?: string;
-  readonly comments?: string;
-}
+const WHO_OPTION = { '--who <name>': 'who decides (default: your login name); recorded as unverified' } as const;
+const JSON_OPTION = { '--json': 'print JSON, even at a terminal' } as const;
+/** For commands whose output is always JSON. */
+const NEEDLESS_JSON_OPTION = { '--json': 'accepted for consistency; the output is always JSON' } as const;
 
-export function addResolveCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
-  withContextOptions(program.command('resolve'))
-    .description('resolve an inbox item')
-    .argument('<id>', 'id of the item, from sluice inbox')
-    .addOption(
-      new Option('--action <what>', 'what to do; retry starts a new run, edit accepts a corrected result')
-        .choices(['accept', 'reject', 'retry', 'edit'])
-        .makeOptionMandatory(),
-    )
-    .requiredOption('--why <text>', 'reason, for the record and the comment')
-    .option('--who <name>', 'who decides (default: your login name); recorded as unverified')
-    .option('--result <file>', 'for edit: the corrected work result, as JSON')
-    .option('--comments <file>', 'line comments on the change, as JSON: [{ path, line, side, text }]')
-    .option('--json', 'accepted for consistency; the output is always JSON')
-    .addHelpText(
-      'after',
-      '\nExit codes: 0 decided, 2 refused (already decided, another run is active, nothing to accept).',
-    )
-    .action(async (id: string, flags: ResolveFlags) => end(await runResolve(id, flags, io)));
-}
-
-async function runResolve(id: string, flags: ResolveFlags, io: CommandIo): Promise<ExitCode> {
-  const { action, why } = flags;
-  const who = readAuthor(flags.who);
-  if (action === 'edit' && flags.result === undefined) {
-    throw new MisuseError('--action edit needs the corrected work result. Add --result FILE.');
-  }
-  const result = flags.result === undefined ? {} : { result: await readJsonFile(flags.result, io) };
-  // The lead validates the comments.
-  const comments =
-    flags.comments === undefined
-      ? {}
-      : { comments: (await readJsonFile(flags.comments, io)) as readonly LineComment[] };
-  return withContext(flags, io, async ({ lead }) => {
-    const { item, decision, order } = await lead.resolve({ id, action, why, who, ...result, ...comments });
-    await lead.deliver();
-    const summary = {
-      item,
-      action: decision.action,
-      reason: decision.reason,
-      next: decision.next,
-      new_run: order ?? null,
-    };
-    await printJson(summary, io);
-    if (order !== undefined)
-      await io.stderr.write(`Queued as run ${order.run_id}. Start sluice worker to execute it.\n`);
-    return EXIT.success;
-  });
-}
+export const addResolveCommand = defineCommand('resolve', {
+  summary: 'resolve an inbox item',
+  args: { '<id>': 'id of the item, from sluice inbox' },
+  options: {
+    ...CONTEXT_OPTIONS,
+    '--action <what>': [
+      'what to do; retry starts a new run, edit accepts a corrected result',
+      { choices: ['accept', 'reject', 'retry', 'edit'], required: true },
+    ],
+    '--why <text>': ['reason, for the record and the comment', { required: true }],
+    ...WHO_OPTION,
+    '--result <file>': 'for edit: the corrected work result, as JSON',
+    '--comments <file>': 'line comments on the change, as JSON: [{ path, line, side, text }]',
+    ...NEEDLESS_JSON_OPTION,
+  },
+  notes: 'Exit codes: 0 decided, 2 refused (already decided, another run is active, nothing to accept).',
+  async run({ id, action, why, ...flags }, io) {
+    const who = readAuthor(flags.who);
+    if (action === 'edit' && flags.result === undefined)
+      throw new MisuseError('--action edit needs the corrected work result. Add --result FILE.');
+    const readFlag = async (file: string | undefined) => (file === undefined ? undefined : readJsonFile(file, io));
+    const result = await readFlag(flags.result);
+    // The lead validates the comments.
+    const comments = (await readFlag(flags.comments)) as readonly LineComment[] | undefined;
+    return withContext(flags, io, async ({ lead }) => {
+      const request = { id, action, why, who, ...omitUndefined({ result, comments }) };
+      const { item, decision, order } = await lead.resolve(request);
+      await lead.deliver();
+      const { reason, next } = decision;
+      await printJson({ item, action: decision.action, reason, next, new_run: order ?? null }, io);
+      if (order !== undefined)
+        await io.stderr.write(`Queued as run ${order.run_id}. Start sluice worker to execute it.\n`);
+    });
+  },
+});
 
 /** Returns the name to record: the login name, or the given one, which anyone with a shell can choose. */
 export function readAuthor(givenName: string | undefined): string {
@@ -98,56 +79,51 @@ export function readAuthor(givenName: string | undefined): string {
 /** How long to wait for the run to receive a reply. */
 const TIMEOUT_MS = 30_000;
 
-const REPLY_OPTIONS = {
-  '--text <text>': 'answer to a question that is not a permission request',
-  '--question <id>': 'id of the permission request, such as px_1_2, if more than one is open',
-  '--why <text>': 'reason, for the record',
-  '--who <name>': 'who decides (default: your login name); recorded as unverified',
-} as const;
-
-type ReplyFlags = ConfigFlags & FlagsOf<typeof REPLY_OPTIONS> & { readonly allow?: boolean; readonly deny?: boolean };
-
-export function addReplyCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
-  addOptions(withContextOptions(program.command('reply')), REPLY_OPTIONS)
-    .description("answer a waiting run's question")
-    .argument('<run>', 'id of the run')
-    .addOption(new Option('--allow', 'allow the tool call, if possible only this once').conflicts(['deny', 'text']))
-    .addOption(new Option('--deny', 'deny the tool call').conflicts(['allow', 'text']))
-    .addHelpText(
-      'after',
-      '\nExit codes: 0 the run has received the reply, 2 usage error, or the run has not received the reply.',
-    )
-    .action(async (run: string, flags: ReplyFlags) => end(await runReply(run, flags, io)));
-}
-
-async function runReply(run: string, flags: ReplyFlags, io: CommandIo): Promise<ExitCode> {
-  const { text } = flags;
-  if (text === undefined && flags.allow !== true && flags.deny !== true)
-    throw new MisuseError('No reply given. Use --allow, --deny or --text.');
-  return withContext(flags, io, async ({ store }) => {
-    const { answerPermission, replyToRun } = await import('../../server/index.js');
-    const options = { store, shutdownSignal: new AbortController().signal, timeoutMs: TIMEOUT_MS };
-    const status =
-      text === undefined
-        ? await answerPermission(options, run, await chooseAnswer(store, run, flags))
-        : await replyToRun(options, run, text);
-    if (status === 'not_found') throw createUnknownRunError(run);
-    if (status === 'not_waiting')
-      throw new SluiceError(
-        'RUN_NOT_WAITING',
-        `Run "${run}" is not waiting for this reply: it has not asked, was answered or has ended. ${text === undefined ? 'The answer is kept with the run. ' : ''}Open it in the console.`,
-      );
-    await printJson({ run, status }, io);
-    return EXIT.success;
-  });
-}
+export const addReplyCommand = defineCommand('reply', {
+  summary: "answer a waiting run's question",
+  args: { '<run>': 'id of the run' },
+  options: {
+    ...CONTEXT_OPTIONS,
+    '--text <text>': 'answer to a question that is not a permission request',
+    '--question <id>': 'id of the permission request, such as px_1_2, if more than one is open',
+    '--why <text>': 'reason, for the record',
+    ...WHO_OPTION,
+    '--allow': ['allow the tool call, if possible only this once', { conflicts: ['deny', 'text'] }],
+    '--deny': ['deny the tool call', { conflicts: ['allow', 'text'] }],
+  },
+  notes: 'Exit codes: 0 the run has received the reply, 2 usage error, or the run has not received the reply.',
+  async run({ run, text, allow, deny, ...flags }, io) {
+    if (text === undefined && allow !== true && deny !== true)
+      throw new MisuseError('No reply given. Use --allow, --deny or --text.');
+    return withContext(flags, io, async ({ store }) => {
+      const { answerPermission, replyToRun } = await import('../../server/index.js');
+      const options = { store, shutdownSignal: new AbortController().signal, timeoutMs: TIMEOUT_MS };
+      const answer = { ...flags, decision: allow === true ? 'allow' : 'deny' } as const;
+      const status =
+        text === undefined
+          ? await answerPermission(options, run, await chooseAnswer(store, run, answer))
+          : await replyToRun(options, run, text);
+      if (status === 'not_found') throw createUnknownRunError(run);
+      if (status === 'not_waiting')
+        throw new SluiceError(
+          'RUN_NOT_WAITING',
+          `Run "${run}" is not waiting for this reply: it has not asked, was answered or has ended. ${text === undefined ? 'The answer is kept with the run. ' : ''}Open it in the console.`,
+        );
+      await printJson({ run, status }, io);
+    });
+  },
+});
 
 function createUnknownRunError(run: string): MisuseError {
   return new MisuseError(`Run "${run}" not found. Check --data and --database.`);
 }
 
 /** Builds the answer to a permission request. One that is no longer open is refused later, and the answer is kept. */
-async function chooseAnswer(store: Store, run: string, { allow, question, why, who }: ReplyFlags) {
+async function chooseAnswer(
+  store: Store,
+  run: string,
+  { decision, question, why, who }: { decision: 'allow' | 'deny'; question?: string; why?: string; who?: string },
+) {
   const { chooseOption } = await import('../../runs/index.js');
   const { asked, open } = await findPermissions(store, run);
   const request =
@@ -161,19 +137,15 @@ async function chooseAnswer(store: Store, run: string, { allow, question, why, w
         : `Choose an open permission request of run "${run}" with --question: ${choices}.`,
     );
   }
-  const option = chooseOption(request.options, allow === true ? 'allow' : 'deny');
+  const option = chooseOption(request.options, decision);
   if (option === null) {
     const labels = request.options.map(({ label }) => label).join(', ');
     throw new MisuseError(
       `The agent does not offer this answer, only: ${labels}. Use the console or POST /v1/runs/{id}/reply.`,
     );
   }
-  return {
-    interaction_id: request.interaction_id,
-    option_id: option.id,
-    who: readAuthor(who),
-    ...(why === undefined ? {} : { why }),
-  };
+  const { interaction_id } = request;
+  return { interaction_id, option_id: option.id, who: readAuthor(who), ...omitUndefined({ why }) };
 }
 
 /** The number of events per read. */
@@ -197,37 +169,28 @@ function pickPermissions(events: readonly FcmpEvent[]): readonly FcmpData<'permi
   return events.flatMap(({ type, data }) => (type === 'permission.required' ? [data] : []));
 }
 
-interface DiffFlags extends ConfigFlags {
-  readonly json?: boolean;
-}
-
-export function addDiffCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
-  withContextOptions(program.command('diff'))
-    .description('show the changes made for the newest order of an issue, or by each run of its race')
-    .argument('<issue>', 'issue reference, such as acme/shop#12')
-    .option('--json', 'print JSON, even at a terminal')
-    .action(async (issueRef: string, flags: DiffFlags) => end(await runDiff(issueRef, flags, io)));
-}
-
-async function runDiff(issueRef: string, flags: DiffFlags, io: CommandIo): Promise<ExitCode> {
-  const { readRace } = await import('../../orders/dispatch/index.js');
-  const race = await withContext(
-    flags,
-    io,
-    async ({ store, lead, config }) => {
-      const { repos, filters } = lead;
-      const maskText = (text: string): string => lead.maskText(text);
-      return readRace({ store, data: config.data, maskText, repos, filters }, issueRef);
-    },
-    { isReadOnly: true },
-  );
-  if (race === undefined) {
-    throw new MisuseError(`Issue "${issueRef}" not found. Use sluice executions to list executed orders.`);
-  }
-  if (wantsJson(flags, io)) await printJson(race, io);
-  else await io.stdout.write(io.stdout.hasColors === true ? colorPatch(renderRace(race)) : renderRace(race));
-  return EXIT.success;
-}
+export const addDiffCommand = defineCommand('diff', {
+  summary: 'show the changes made for the newest order of an issue, or by each run of its race',
+  args: { '<issue>': 'issue reference, such as acme/shop#12' },
+  options: { ...CONTEXT_OPTIONS, ...JSON_OPTION },
+  async run({ issue, ...flags }, io) {
+    const { readRace } = await import('../../orders/dispatch/index.js');
+    const race = await withContext(
+      flags,
+      io,
+      async ({ store, lead, config }) => {
+        const { repos, filters } = lead;
+        const maskText = (text: string): string => lead.maskText(text);
+        return readRace({ store, data: config.data, maskText, repos, filters }, issue);
+      },
+      { isReadOnly: true },
+    );
+    if (race === undefined)
+      throw new MisuseError(`Issue "${issue}" not found. Use sluice executions to list executed orders.`);
+    if (wantsJson(flags, io)) return printJson(race, io);
+    return io.stdout.write(io.stdout.hasColors === true ? colorPatch(renderRace(race)) : renderRace(race));
+  },
+});
 
 function renderRace({ runs, winner }: Race): string {
   return runs.map((run) => `${renderHead(run, winner)}\n${renderChange(run.change)}`).join('\n');
@@ -261,30 +224,25 @@ function renderFile({ path, old_path, change, added, removed, binary, truncated,
     .join('\n');
 }
 
-export function addOrderCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
-  withContextOptions(program.command('order'))
-    .description('execute an order, deliver its comment and print the decision')
-    .argument('<file>', 'work request as JSON, or - for standard input')
-    .option('--json', 'accepted for consistency; the output is always JSON')
-    .addHelpText(
-      'after',
-      '\nExit codes: 0 the issue advances to review, 1 it does not, 2 usage error, 130 interrupted (the order is moved to the inbox).',
-    )
-    .action(async (file: string, flags: ConfigFlags) => end(await runOrder(file, flags, io)));
-}
-
-async function runOrder(file: string, flags: ConfigFlags, io: CommandIo): Promise<ExitCode> {
-  const request = await readJsonFile(file, io);
-  return withInterruption(async (signal) =>
-    withContext(flags, io, async (context) => {
-      const { record, race } = await execute(request, context, io, signal);
-      const summary = await summarize(record, context);
-      await printJson(race.length === 0 ? summary : { ...summary, race: race.map(summarizeRun) }, io);
-      if (signal.aborted) return EXIT.canceled;
-      return record.decision?.action === 'advance' ? EXIT.success : EXIT.failed;
-    }),
-  );
-}
+export const addOrderCommand = defineCommand('order', {
+  summary: 'execute an order, deliver its comment and print the decision',
+  args: { '<file>': 'work request as JSON, or - for standard input' },
+  options: { ...CONTEXT_OPTIONS, ...NEEDLESS_JSON_OPTION },
+  notes:
+    'Exit codes: 0 the issue advances to review, 1 it does not, 2 usage error, 130 interrupted (the order is moved to the inbox).',
+  async run({ file, ...flags }, io) {
+    const request = await readJsonFile(file, io);
+    return withInterruption(async (signal) =>
+      withContext(flags, io, async (context) => {
+        const { record, race } = await execute(request, context, io, signal);
+        const summary = await summarize(record, context);
+        await printJson(race.length === 0 ? summary : { ...summary, race: race.map(summarizeRun) }, io);
+        if (signal.aborted) return EXIT.canceled;
+        return record.decision?.action === 'advance' ? EXIT.success : EXIT.failed;
+      }),
+    );
+  },
+});
 
 /** Submits the order and runs a worker until the order is settled, by this worker or another. */
 async function execute(
@@ -324,54 +282,37 @@ async function execute(
   return { record, race: rivals.length === 0 ? [] : records };
 }
 
-function summarizeRun({ order, state, decision, run }: OrderRecord): object {
+function summarizeRun({ order, state, decision, run }: OrderRecord) {
   const { run_id, worker } = order;
   const { action = null, result_code = null, reason = null } = decision ?? {};
   return { run_id, worker, run, state, action, result_code, reason };
 }
 
-async function summarize({ order, state, decision, run }: OrderRecord, { store }: CommandContext): Promise<object> {
-  const { issue_ref, run_id, worker } = order;
+async function summarize(record: OrderRecord, { store }: CommandContext): Promise<object> {
+  const { issue_ref, run_id } = record.order;
+  const { next = null, evidence = [] } = record.decision ?? {};
   const [execution] = (await store.listExecutions({ issueRef: issue_ref, runId: run_id, limit: 1 })).items;
   const messages = await store.listOutbox({ issueRef: issue_ref });
-  const comments = messages.items.filter(({ trigger }) => trigger === `workrun:${run_id}`);
-  return {
-    issue_ref,
-    run_id,
-    worker,
-    run,
-    state,
-    action: decision?.action ?? null,
-    reason: decision?.reason ?? null,
-    result_code: decision?.result_code ?? null,
-    next: decision?.next ?? null,
-    evidence: decision?.evidence ?? [],
-    source: execution?.result_encoding ?? 'none',
-    comments: comments.map(({ sink, state: delivery, delivered_to }) => ({ sink, state: delivery, delivered_to })),
-  };
+  const comments = messages.items
+    .filter(({ trigger }) => trigger === `workrun:${run_id}`)
+    .map(({ sink, state, delivered_to }) => ({ sink, state, delivered_to }));
+  const source = execution?.result_encoding ?? 'none';
+  return { issue_ref, ...summarizeRun(record), next, evidence, source, comments };
 }
 
-interface DemoFlags extends ConfigFlags {
-  readonly json?: boolean;
-}
-
-export function addDemoCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
-  withContextOptions(program.command('demo'))
-    .description('run four demo orders: their agents write JSON, write text, only print, or replay a recorded agent')
-    .option('--json', 'print JSON, even at a terminal')
-    .action(async (flags: DemoFlags) => end(await runDemoCommand(flags, io)));
-}
-
-async function runDemoCommand(flags: DemoFlags, io: CommandIo): Promise<ExitCode> {
-  const { runDemo } = await import('../../orders/dispatch/index.js');
-  const { data, database } = await loadCommandConfig(flags, io);
-  await io.stderr.write('Running four demo orders.\n');
-  await prepareDataFolder(data);
-  const report = await runDemo({ data, database });
-  if (wantsJson(flags, io)) await printJson(report, io);
-  else await io.stdout.write(renderReport(report));
-  return EXIT.success;
-}
+export const addDemoCommand = defineCommand('demo', {
+  summary: 'run four demo orders: their agents write JSON, write text, only print, or replay a recorded agent',
+  options: { ...CONTEXT_OPTIONS, ...JSON_OPTION },
+  async run(flags, io) {
+    const { runDemo } = await import('../../orders/dispatch/index.js');
+    const { data, database } = await loadCommandConfig(flags, io);
+    await io.stderr.write('Running four demo orders.\n');
+    await prepareDataFolder(data);
+    const report = await runDemo({ data, database });
+    if (wantsJson(flags, io)) return printJson(report, io);
+    return io.stdout.write(renderReport(report));
+  },
+});
 
 function renderReport({ orders, inbox }: DemoReport): string {
   const lines = orders.map(({ issue_ref, run_id, worker, source, action, reason, evidence, delivered_to }) =>

@@ -1,9 +1,8 @@
-import type { Command } from 'commander';
 import { ParseError, parse, repairJson } from '../../json/index.js';
 import type { ParseResult, StandardSchema } from '../../json/index.js';
 import type { CommandIo } from '../command-io.js';
 import { describeFileError, MAX_INPUT_BYTES, readInput, readSchemaFile } from '../read-input.js';
-import { addOptions, type FlagsOf } from '../options.js';
+import { defineCommand } from '../command.js';
 import { CONTRACT_OPTIONS } from '../run-flags.js';
 import { EXIT, MisuseError, type ExitCode } from '../failure.js';
 import { toParseOutput, type ParseOutput } from '../../server/api/index.js';
@@ -11,42 +10,35 @@ import { printJson, escapeControls } from '../print.js';
 import { formatLine } from '../terminal-text.js';
 import { isSluiceError } from '../../base/index.js';
 
-const PARSE_OPTIONS = {
-  '--schema <file>': 'JSON Schema (draft 2020-12) for the value',
-  ...CONTRACT_OPTIONS,
-  '--ambiguous <what>': [
-    'what to do if different values are valid and nothing decides between them (default: fail)',
-    ['first', 'last', 'fail'],
-  ],
-  '--numbers <how>': [
-    'how to return numbers that a double cannot represent (default: double)',
-    ['double', 'bigint', 'raw'],
-  ],
-  '--value': 'print only the value; errors go to standard error',
-  '--label <text>': 'name of the answer, for messages',
-} as const;
-
-type ParseFlags = FlagsOf<typeof PARSE_OPTIONS>;
-
-export function addParseCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
-  addOptions(program.command('parse'), PARSE_OPTIONS)
-    .description('extract JSON from an answer, repair its syntax and validate it')
-    .argument('[file]', 'the answer (default: standard input)')
-    .action(async (file: string | undefined, flags: ParseFlags) => end(await runParse(file, flags, io)));
-}
-
-async function runParse(file: string | undefined, flags: ParseFlags, io: CommandIo): Promise<ExitCode> {
-  const { schema: schemaFile, value: isValueOnly, ...options } = flags;
-  if (options.align === true && schemaFile === undefined)
-    throw new MisuseError('--align needs --schema. Add a schema, or omit --align.');
-  const schema = schemaFile === undefined ? undefined : await readSchema(schemaFile, io);
-  const input = await readInput(file, MAX_INPUT_BYTES, io);
-  const result = 'tooLong' in input ? refuseTooLong(options.label) : parse(input.text, schema, options);
-  const output = toParseOutput(result);
-  if (isValueOnly === true) return printValue(output, io);
-  await printJson(output, io);
-  return result.status === 'failed' ? EXIT.failed : EXIT.success;
-}
+export const addParseCommand = defineCommand('parse', {
+  summary: 'extract JSON from an answer, repair its syntax and validate it',
+  args: { '[file]': 'the answer (default: standard input)' },
+  options: {
+    '--schema <file>': 'JSON Schema (draft 2020-12) for the value',
+    ...CONTRACT_OPTIONS,
+    '--ambiguous <what>': [
+      'what to do if different values are valid and nothing decides between them (default: fail)',
+      ['first', 'last', 'fail'],
+    ],
+    '--numbers <how>': [
+      'how to return numbers that a double cannot represent (default: double)',
+      ['double', 'bigint', 'raw'],
+    ],
+    '--value': 'print only the value; errors go to standard error',
+    '--label <text>': 'name of the answer, for messages',
+  },
+  async run({ file, schema: schemaFile, value: isValueOnly, ...options }, io) {
+    if (options.align === true && schemaFile === undefined)
+      throw new MisuseError('--align needs --schema. Add a schema, or omit --align.');
+    const schema = schemaFile === undefined ? undefined : await readSchema(schemaFile, io);
+    const input = await readInput(file, MAX_INPUT_BYTES, io);
+    const result = 'tooLong' in input ? refuseTooLong(options.label) : parse(input.text, schema, options);
+    const output = toParseOutput(result);
+    if (isValueOnly === true) return printValue(output, io);
+    await printJson(output, io);
+    return result.status === 'failed' ? EXIT.failed : EXIT.success;
+  },
+});
 
 /** Prints only the value. Without a value, the reason and a hint go to standard error. */
 async function printValue({ status, value, error, warnings }: ParseOutput, io: CommandIo): Promise<ExitCode> {
@@ -78,28 +70,25 @@ function refuseTooLong(label: string | undefined): ParseResult<never> {
   return { ok: false, status: 'failed', error, repairLevel: 'none', warnings: [], attempts: [] };
 }
 
-export function addRepairCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
-  program
-    .command('repair')
-    .description('repair broken JSON and print it')
-    .argument('[file]', 'the broken JSON (default: standard input)')
-    .action(async (file: string | undefined) => end(await runRepair(file, io)));
-}
-
-async function runRepair(file: string | undefined, io: CommandIo): Promise<ExitCode> {
-  const input = await readInput(file, MAX_INPUT_BYTES, io);
-  if ('tooLong' in input) return printError(`The input is longer than ${MAX_INPUT_BYTES} bytes. Shorten it.`, io);
-  let repaired: string;
-  try {
-    repaired = repairJson(input.text);
-  } catch (error) {
-    if (isSluiceError(error)) return printError(`${error.code}: ${error.message}`, io);
-    throw error;
-  }
-  // Unchanged when piped; a terminal might interpret control characters that JSON allows inside strings.
-  await io.stdout.write(`${io.stdout.isTerminal ? escapeControls(repaired.trimEnd()) : repaired.trimEnd()}\n`);
-  return EXIT.success;
-}
+export const addRepairCommand = defineCommand('repair', {
+  summary: 'repair broken JSON and print it',
+  args: { '[file]': 'the broken JSON (default: standard input)' },
+  async run({ file }, io) {
+    const input = await readInput(file, MAX_INPUT_BYTES, io);
+    if ('tooLong' in input) return printError(`The input is longer than ${MAX_INPUT_BYTES} bytes. Shorten it.`, io);
+    let repaired: string;
+    try {
+      repaired = repairJson(input.text);
+    } catch (error) {
+      if (isSluiceError(error)) return printError(`${error.code}: ${error.message}`, io);
+      throw error;
+    }
+    // Unchanged when piped; a terminal might interpret control characters that JSON allows inside strings.
+    const text = repaired.trimEnd();
+    await io.stdout.write(`${io.stdout.isTerminal ? escapeControls(text) : text}\n`);
+    return EXIT.success;
+  },
+});
 
 async function printError(reason: string, io: CommandIo): Promise<ExitCode> {
   await io.stderr.write(formatLine(reason));

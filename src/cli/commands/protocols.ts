@@ -1,18 +1,18 @@
 import { Readable, Writable } from 'node:stream';
-import type { Command } from 'commander';
 import { omitUndefined, createJsonLogger, type Logger } from '../../base/index.js';
 import type { Permissions as AcpPermissions } from '../../server/acp/index.js';
-import { withContextOptions, withService, readWorkerSettings, type CommandContext } from '../command-context.js';
-import type { ConfigFlags } from '../../server/config/index.js';
+import { CONTEXT_OPTIONS, withService, readWorkerSettings, type CommandContext } from '../command-context.js';
 import type { CommandIo } from '../command-io.js';
 import { readTraceparent } from '../command-config.js';
-import { addOptions, type FlagsOf } from '../options.js';
+import { defineCommand, type FlagsOf } from '../command.js';
 import { EXIT, MisuseError, type ExitCode } from '../failure.js';
 import { withInterruption } from '../interruption.js';
 import { CONTRACT_OPTIONS, parseRetries, parseSeconds, readContract } from '../run-flags.js';
 import type { Client } from '../../server/client/index.js';
 
 const ACP_OPTIONS = {
+  ...CONTEXT_OPTIONS,
+  '--engine <name>': ['agent to run: a built-in or configured engine', { required: true }],
   '--schema <file>': 'JSON Schema (draft 2020-12) that every answer must match',
   ...CONTRACT_OPTIONS,
   '--permissions <which>': [
@@ -26,25 +26,14 @@ const ACP_OPTIONS = {
   '--ignore-mcp-servers': "ignore the editor's MCP servers, for engines that do not support them",
 } as const;
 
-type AcpFlags = ConfigFlags & FlagsOf<typeof ACP_OPTIONS> & { readonly engine: string };
+type AcpFlags = FlagsOf<typeof ACP_OPTIONS>;
 
-export function addAcpCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
-  addOptions(
-    withContextOptions(program.command('acp'))
-      .description('serve an editor over the Agent Client Protocol: every prompt starts a run')
-      .requiredOption('--engine <name>', 'agent to run: a built-in or configured engine'),
-    ACP_OPTIONS,
-  )
-    .addHelpText(
-      'after',
-      '\nThe protocol uses stdin and stdout; the log goes to stderr as JSON lines. Exits when stdin closes.',
-    )
-    .action(async (flags: AcpFlags) => end(await runAcp(flags, io)));
-}
-
-async function runAcp(flags: AcpFlags, io: CommandIo): Promise<ExitCode> {
-  return withService(flags, io, async (context, signal) => serveEditor(context, flags, io, signal));
-}
+export const addAcpCommand = defineCommand('acp', {
+  summary: 'serve an editor over the Agent Client Protocol: every prompt starts a run',
+  options: ACP_OPTIONS,
+  notes: 'The protocol uses stdin and stdout; the log goes to stderr as JSON lines. Exits when stdin closes.',
+  run: async (flags, io) => withService(flags, io, async (context, signal) => serveEditor(context, flags, io, signal)),
+});
 
 async function serveEditor(
   context: CommandContext,
@@ -116,39 +105,27 @@ async function writeToClient({ stdout }: CommandIo, text: string): Promise<void>
   if (stdout.isGone?.() === true) throw new Error('the client closed stdout');
 }
 
-interface McpFlags extends ConfigFlags {
-  readonly url?: string;
-  readonly worker: boolean;
-}
-
-export function addMcpCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
-  withContextOptions(program.command('mcp'))
-    .description('serve tools to an agent or an editor over the Model Context Protocol')
-    .option(
-      '--url <address>',
-      'server to use, such as http://127.0.0.1:7171 (default: the data folder, without a server)',
-    )
-    .option('--no-worker', 'do not execute orders in this process; leave them to a server or sluice worker')
-    .addHelpText(
-      'after',
-      '\nThe protocol uses stdin and stdout; the log goes to stderr as JSON lines. Exits when stdin closes.\nSLUICE_TOKEN is the token for --url. The tool that resolves inbox items is available only if this token has the scope decide.',
-    )
-    .action(async (flags: McpFlags) => end(await runMcp(flags, io)));
-}
-
-async function runMcp(flags: McpFlags, io: CommandIo): Promise<ExitCode> {
-  const { url } = flags;
-  if (url === undefined) {
-    return withService(flags, io, async (context, signal) => {
-      await forwardToInProcessServer(context, flags, io, signal);
+export const addMcpCommand = defineCommand('mcp', {
+  summary: 'serve tools to an agent or an editor over the Model Context Protocol',
+  options: {
+    ...CONTEXT_OPTIONS,
+    '--url <address>': 'server to use, such as http://127.0.0.1:7171 (default: the data folder, without a server)',
+    '--no-worker': 'do not execute orders in this process; leave them to a server or sluice worker',
+  },
+  notes:
+    'The protocol uses stdin and stdout; the log goes to stderr as JSON lines. Exits when stdin closes.\nSLUICE_TOKEN is the token for --url. The tool that resolves inbox items is available only if this token has the scope decide.',
+  async run({ url, worker = true, ...flags }, io) {
+    if (url === undefined)
+      return withService(flags, io, async (context, signal) => {
+        await forwardToInProcessServer(context, worker, { logger: context.logger, io, signal });
+        return getExitCode(signal);
+      });
+    return withInterruption(async (signal) => {
+      await forwardToServer(url, { logger: createRemoteLogger(io), io, signal });
       return getExitCode(signal);
     });
-  }
-  return withInterruption(async (signal) => {
-    await forwardToServer(url, { logger: createRemoteLogger(io), io, signal });
-    return getExitCode(signal);
-  });
-}
+  },
+});
 
 function getExitCode(signal: AbortSignal): ExitCode {
   return signal.aborted ? EXIT.canceled : EXIT.success;
@@ -168,9 +145,8 @@ async function forwardToServer(url: string, connection: Connection): Promise<voi
 /** Forwards the tool calls to a server in this process, which listens on no port. */
 async function forwardToInProcessServer(
   context: CommandContext,
-  flags: McpFlags,
-  io: CommandIo,
-  signal: AbortSignal,
+  hasWorker: boolean,
+  connection: Connection,
 ): Promise<void> {
   const [{ createServer, readServerSettings }, { createClient }, { startWorker }] = await Promise.all([
     import('../../server/index.js'),
@@ -181,7 +157,7 @@ async function forwardToInProcessServer(
   // The server needs no tokens: its only caller is this process.
   const settings = { ...readServerSettings(config, { env: process.env, cwd: process.cwd() }), tokens: [] };
   const server = createServer({ store, lead, wrappers, data: config.data, settings, logger });
-  const worker = flags.worker ? startWorker({ store, lead, ...readWorkerSettings(context) }) : undefined;
+  const worker = hasWorker ? startWorker({ store, lead, ...readWorkerSettings(context) }) : undefined;
   const client = createClient({
     url: 'http://127.0.0.1',
     // Ignored by the server. Without a value here, the client would send another server's token.
@@ -189,7 +165,7 @@ async function forwardToInProcessServer(
     fetch: async (address, init) => server.app.request(address, init),
   });
   try {
-    await serveTools(client, false, { logger, io, signal });
+    await serveTools(client, false, connection);
   } finally {
     server.end();
     await worker?.stop({ graceMs: 0 });

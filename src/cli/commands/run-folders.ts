@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { InvalidArgumentError, Option, type Command } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import {
   RunFolderError,
   rewriteRunLogs,
@@ -9,81 +9,72 @@ import {
   PACKED_FOLDER,
   replayRunFolder,
   type RunFolder,
-  type TranslateOptions,
   type ReplayOptions,
   type ReplayResult,
   type RunFolderWarning,
 } from '../../runs/run-folder/index.js';
 import { createAcpProjection, createAgUiProjection, ENGINE_NAMES } from '../../events/index.js';
-import type { Emitted, EngineName, Projection } from '../../events/index.js';
+import type { Emitted, Projection } from '../../events/index.js';
 import type { CommandIo } from '../command-io.js';
-import { EXIT, MisuseError, type ExitCode } from '../failure.js';
+import { EXIT, MisuseError } from '../failure.js';
 import { withInterruption } from '../interruption.js';
 import { withProgress } from '../progress.js';
 import { loadCommandConfig } from '../command-config.js';
 import { openRunById } from '../read-input.js';
-import { withContextOptions } from '../command-context.js';
+import { CONTEXT_OPTIONS } from '../command-context.js';
+import { defineCommand } from '../command.js';
 import { findDatabaseFile, type Config, type ConfigFlags } from '../../server/config/index.js';
 import { escapeControls, printJson } from '../print.js';
-import { isSluiceError } from '../../base/index.js';
+import { isSluiceError, omitUndefined } from '../../base/index.js';
 import { readEventLog } from '../../store/ports/index.js';
 import { formatLine } from '../terminal-text.js';
 
-interface TranslateFlags extends ConfigFlags {
-  readonly engine?: EngineName | 'auto';
-  readonly attempt?: number;
-  readonly to: 'rasp' | 'fcmp' | 'agui' | 'acp';
-  readonly write?: boolean;
-  readonly follow?: boolean;
-}
+type Protocol = 'rasp' | 'fcmp' | 'agui' | 'acp';
 
-export function addTranslateCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
-  withContextOptions(program.command('translate'))
-    .description("print a run folder's events as JSON lines")
-    .argument('<dir>', 'run folder (its files may be in .audit or directly in it), packed run, or run id')
-    .addOption(createEngineOption())
-    .option('--attempt <n>', 'only this attempt', parseAttempt)
-    .addOption(
-      new Option('--to <protocol>', 'protocol to print').choices(['rasp', 'fcmp', 'agui', 'acp']).default('fcmp'),
-    )
-    .option('--write', 'also rewrite events.jsonl, fcmp.jsonl and parser_diagnostics.jsonl')
-    .option('--follow', 'print new events as they arrive, until the attempt has ended or Ctrl-C')
-    .addHelpText('after', '\nExit codes: 0 success (also after Ctrl-C), 2 unreadable folder or usage error.')
-    .action(async (dir: string, flags: TranslateFlags) => end(await runTranslate(dir, flags, io)));
-}
+const FOLDER = { '<dir>': 'run folder (its files may be in .audit or directly in it), packed run, or run id' } as const;
+const ENGINE_OPTION = {
+  '--engine <name>': [
+    'engine that produced the output (default: as recorded in the folder)',
+    [...ENGINE_NAMES, 'auto'] as const,
+  ],
+} as const;
 
-async function runTranslate(dir: string, flags: TranslateFlags, io: CommandIo): Promise<ExitCode> {
-  if (flags.write === true && (flags.follow === true || flags.attempt !== undefined)) {
-    throw new MisuseError('--write rebuilds the logs of a complete run. Omit --follow and --attempt.');
-  }
-  const run = existsSync(dir) || dir.includes('/') ? dir : await openRunById(await loadCommandConfig(flags, io), dir);
-  const warnings = collectWarnings();
-  const options: TranslateOptions = {
-    onWarning: warnings.add,
-    ...(flags.engine === undefined ? {} : { engine: flags.engine }),
-    ...(flags.attempt === undefined ? {} : { attempt: flags.attempt }),
-  };
-  try {
-    if (flags.follow === true) {
-      await withInterruption(async (signal) =>
-        printImmediately(translateRunFolder(run, { ...options, follow: signal }), flags, io, signal),
-      );
-    } else {
-      const translate = (translateOptions: TranslateOptions) =>
-        flags.write === true
-          ? rewriteRunLogs(getFolder(run), translateOptions)
-          : translateRunFolder(run, translateOptions);
-      // At a terminal the printed events are the progress.
-      const progressIo = io.stdout.isTerminal ? { stderr: { ...io.stderr, isTerminal: false } } : io;
-      await withProgress(progressIo, { label: 'translate', unit: 'bytes' }, async (onProgress) =>
-        print(translate({ ...options, onProgress }), flags, io),
-      );
+export const addTranslateCommand = defineCommand('translate', {
+  summary: "print a run folder's events as JSON lines",
+  args: FOLDER,
+  options: {
+    ...CONTEXT_OPTIONS,
+    ...ENGINE_OPTION,
+    '--attempt <n>': ['only this attempt', parseAttempt],
+    '--to <protocol>': ['protocol to print', { choices: ['rasp', 'fcmp', 'agui', 'acp'], default: 'fcmp' }],
+    '--write': 'also rewrite events.jsonl, fcmp.jsonl and parser_diagnostics.jsonl',
+    '--follow': 'print new events as they arrive, until the attempt has ended or Ctrl-C',
+  },
+  notes: 'Exit codes: 0 success (also after Ctrl-C), 2 unreadable folder or usage error.',
+  async run({ dir, engine, attempt, to, write = false, follow = false, ...flags }, io) {
+    if (write && (follow || attempt !== undefined))
+      throw new MisuseError('--write rebuilds the logs of a complete run. Omit --follow and --attempt.');
+    const run = existsSync(dir) || dir.includes('/') ? dir : await openRunById(await loadCommandConfig(flags, io), dir);
+    const warnings = collectWarnings();
+    const options = { onWarning: warnings.add, ...omitUndefined({ engine, attempt }) };
+    try {
+      if (follow)
+        await withInterruption(async (signal) =>
+          printImmediately(translateRunFolder(run, { ...options, follow: signal }), to, io, signal),
+        );
+      else {
+        // At a terminal the printed events are the progress.
+        const progressIo = io.stdout.isTerminal ? { stderr: { ...io.stderr, isTerminal: false } } : io;
+        await withProgress(progressIo, { label: 'translate', unit: 'bytes' }, async (onProgress) => {
+          const all = { ...options, onProgress };
+          return print(write ? rewriteRunLogs(getFolder(run), all) : translateRunFolder(run, all), { to, write }, io);
+        });
+      }
+    } finally {
+      await io.stderr.write(warnings.text());
     }
-  } finally {
-    await io.stderr.write(warnings.text());
-  }
-  return EXIT.success;
-}
+  },
+});
 
 function getFolder(run: string | RunFolder): string {
   if (typeof run === 'string') return run;
@@ -103,7 +94,7 @@ const BATCH_LENGTH = 64 * 1024;
 /** Prints many lines with one write. If the reader has closed the pipe, continues only to finish `--write`. */
 async function print(
   events: AsyncIterable<Emitted>,
-  { to, write = false }: TranslateFlags,
+  { to, write }: { readonly to: Protocol; readonly write: boolean },
   io: CommandIo,
 ): Promise<void> {
   const encoder = createEncoder(to);
@@ -123,7 +114,7 @@ async function print(
 
 async function printImmediately(
   events: AsyncIterable<Emitted>,
-  { to }: TranslateFlags,
+  to: Protocol,
   io: CommandIo,
   interrupted: AbortSignal,
 ): Promise<void> {
@@ -142,7 +133,7 @@ interface Encoder {
   end(): readonly object[];
 }
 
-function createEncoder(to: TranslateFlags['to']): Encoder {
+function createEncoder(to: Protocol): Encoder {
   switch (to) {
     case 'rasp':
     case 'fcmp':
@@ -168,36 +159,30 @@ function renderLines(values: readonly object[]): string {
   return lines;
 }
 
-interface ReplayFlags extends ConfigFlags {
-  readonly engine?: EngineName | 'auto';
-}
-
-export function addReplayCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
-  withContextOptions(program.command('replay'))
-    .description("check a run's events against its recorded bytes, and the bytes against the database")
-    .argument('<dir>', 'run folder (its files may be in .audit or directly in it), packed run, or run id')
-    .addOption(createEngineOption())
-    .addHelpText(
-      'after',
-      '\nExit codes: 0 identical, unfinished (the run was killed), or recorded by an older version (the differences are printed), 1 different or altered after the run, 2 the folder is unreadable or has no logs.',
-    )
-    .action(async (dir: string, flags: ReplayFlags) => end(await runReplay(dir, flags, io)));
-}
-
-async function runReplay(dir: string, flags: ReplayFlags, io: CommandIo): Promise<ExitCode> {
-  const result = await replay(dir, flags, io);
-  if (result.status === 'nothing_stored') {
-    throw new MisuseError(
-      `"${dir}" has no logs to compare with, and its events are not in the database. Use sluice translate --write to create the logs; for a packed run, sluice export does.`,
-    );
-  }
-  await printJson(result, io);
-  return result.status === 'different' || result.status === 'altered' ? EXIT.failed : EXIT.success;
-}
+export const addReplayCommand = defineCommand('replay', {
+  summary: "check a run's events against its recorded bytes, and the bytes against the database",
+  args: FOLDER,
+  options: { ...CONTEXT_OPTIONS, ...ENGINE_OPTION },
+  notes:
+    'Exit codes: 0 identical, unfinished (the run was killed), or recorded by an older version (the differences are printed), 1 different or altered after the run, 2 the folder is unreadable or has no logs.',
+  async run({ dir, engine, ...flags }, io) {
+    const result = await replay(dir, omitUndefined({ engine }), flags, io);
+    if (result.status === 'nothing_stored')
+      throw new MisuseError(
+        `"${dir}" has no logs to compare with, and its events are not in the database. Use sluice translate --write to create the logs; for a packed run, sluice export does.`,
+      );
+    await printJson(result, io);
+    return result.status === 'different' || result.status === 'altered' ? EXIT.failed : EXIT.success;
+  },
+});
 
 /** Prints the warnings even after an error: they might explain why the folder cannot be read. */
-async function replay(dir: string, flags: ReplayFlags, io: CommandIo): Promise<ReplayResult> {
-  const { engine } = flags;
+async function replay(
+  dir: string,
+  options: Pick<ReplayOptions, 'engine'>,
+  flags: ConfigFlags,
+  io: CommandIo,
+): Promise<ReplayResult> {
   const warnings = collectWarnings();
   try {
     const config = await loadTrustedConfig(flags, io);
@@ -206,12 +191,7 @@ async function replay(dir: string, flags: ReplayFlags, io: CommandIo): Promise<R
     const id = isPath && config !== undefined ? await findRunId(dir, config.data) : dir;
     return await withRunInStore(id, config, async (stored) =>
       withProgress(io, { label: 'replay', unit: 'bytes' }, async (onProgress) =>
-        replayRunFolder(run, {
-          onWarning: warnings.add,
-          onProgress,
-          ...stored,
-          ...(engine === undefined ? {} : { engine }),
-        }),
+        replayRunFolder(run, { onWarning: warnings.add, onProgress, ...stored, ...options }),
       ),
     );
   } finally {
@@ -220,7 +200,7 @@ async function replay(dir: string, flags: ReplayFlags, io: CommandIo): Promise<R
 }
 
 /** Loads the configuration; undefined if it is not trusted, because a folder can be replayed without it. */
-async function loadTrustedConfig(flags: ReplayFlags, io: CommandIo): Promise<Config | undefined> {
+async function loadTrustedConfig(flags: ConfigFlags, io: CommandIo): Promise<Config | undefined> {
   return loadCommandConfig(flags, io).catch(async (error: unknown) => {
     if (!isSluiceError(error) || error.code !== 'CONFIG_NOT_TRUSTED') throw error;
     await io.stderr.write(formatLine(`The bytes are not compared with the database. ${error.message}`));
@@ -260,13 +240,6 @@ async function withRunInStore<Result>(
   } finally {
     await store.close();
   }
-}
-
-export function createEngineOption(): Option {
-  const names = [...ENGINE_NAMES, 'auto'];
-  return new Option('--engine <name>', 'engine that produced the output (default: as recorded in the folder)').choices(
-    names,
-  );
 }
 
 /** A damaged folder can cause one warning per line. */

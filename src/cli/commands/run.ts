@@ -1,5 +1,4 @@
 import { appendFile } from 'node:fs/promises';
-import type { Command } from 'commander';
 import { omitUndefined } from '../../base/index.js';
 import type { RunResult } from '../../store/records/index.js';
 import { prepareDataFolder } from '../../base/files/index.js';
@@ -11,67 +10,57 @@ import { openCommandTracing, readTraceparent, loadCommandConfig } from '../comma
 import { EXIT, type ExitCode } from '../failure.js';
 import { withInterruption } from '../interruption.js';
 import { printJson, escapeControls } from '../print.js';
-import { addOptions } from '../options.js';
+import { defineCommand } from '../command.js';
 import { readRunSpec, RUN_OPTIONS, type RunFlags } from '../run-flags.js';
 import { formatLine } from '../terminal-text.js';
 
-export function addRunCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
-  const command = program
-    .command('run')
-    .description('run an agent, show its events and validate its answer')
-    .argument('[words...]', 'prompt; with --engine command: -- COMMAND ARGS')
-    .requiredOption(
-      '--engine <name>',
-      'agent to run: a built-in, preset or configured engine (sluice agents lists them)',
-    );
-  addOptions(command, RUN_OPTIONS)
-    .addHelpText(
-      'after',
-      '\nThe conversation goes to stderr, the result as JSON to stdout.' +
-        '\nExit codes: 0 success (with --profile tagged, also an answer without a value), 1 failed, 2 usage error, 130 canceled (Ctrl-C).',
-    )
-    .action(async (args: readonly string[], flags: RunFlags) => end(await runRun(args, flags, io)));
-}
-
-async function runRun(args: readonly string[], flags: RunFlags, io: CommandIo): Promise<ExitCode> {
-  const spec = await readRunSpec(args, flags, io);
-  const startedAt = Date.now();
-  return withInterruption(async (signal) => {
-    // Imported here, because other commands start no processes.
-    const [{ startRun }, { createPresetLaunchers }] = await Promise.all([
-      import('../../runs/index.js'),
-      import('../../runs/agents/index.js'),
-    ]);
-    const config = await loadCommandConfig(flags, io);
-    const { data, programs, agents, approvals, secrets } = config;
-    const sandbox = readSandbox(config, process.env);
-    await prepareDataFolder(config.data);
-    await printSettings(config, flags, io);
-    const tracer = await openCommandTracing(config, { io });
-    const tracedSpec = { ...spec, ...omitUndefined({ traceparent: readTraceparent() }) };
-    // Every warning is also in the result, so with --watch-json stderr contains only events.
-    const print = (message: string): void => void (flags.watchJson === true || io.stderr.write(formatLine(message)));
-    const run = startRun(tracedSpec, {
-      data,
-      sandbox,
-      launchers: createPresetLaunchers(agents),
-      ...omitUndefined({ programs, agents, approvals, secrets, tracer }),
-      waitsForFolder: flags.wait !== false,
-      onWaiting: print,
-      onWarning: ({ message }) => print(message),
+export const addRunCommand = defineCommand('run', {
+  summary: 'run an agent, show its events and validate its answer',
+  args: { '[words...]': 'prompt; with --engine command: -- COMMAND ARGS' },
+  options: RUN_OPTIONS,
+  notes:
+    'The conversation goes to stderr, the result as JSON to stdout.' +
+    '\nExit codes: 0 success (with --profile tagged, also an answer without a value), 1 failed, 2 usage error, 130 canceled (Ctrl-C).',
+  async run({ words, ...flags }, io) {
+    const spec = await readRunSpec(words, flags, io);
+    const startedAt = Date.now();
+    return withInterruption(async (signal) => {
+      // Imported here, because other commands start no processes.
+      const [{ startRun }, { createPresetLaunchers }] = await Promise.all([
+        import('../../runs/index.js'),
+        import('../../runs/agents/index.js'),
+      ]);
+      const config = await loadCommandConfig(flags, io);
+      const { data, programs, agents, approvals, secrets } = config;
+      const sandbox = readSandbox(config, process.env);
+      await prepareDataFolder(config.data);
+      await printSettings(config, flags, io);
+      const tracer = await openCommandTracing(config, { io });
+      const tracedSpec = { ...spec, ...omitUndefined({ traceparent: readTraceparent() }) };
+      // Every warning is also in the result, so with --watch-json stderr contains only events.
+      const print = (message: string): void => void (flags.watchJson === true || io.stderr.write(formatLine(message)));
+      const run = startRun(tracedSpec, {
+        data,
+        sandbox,
+        launchers: createPresetLaunchers(agents),
+        ...omitUndefined({ programs, agents, approvals, secrets, tracer }),
+        waitsForFolder: flags.wait !== false,
+        onWaiting: print,
+        onWarning: ({ message }) => print(message),
+      });
+      const cancel = (): void => void run.cancel();
+      if (signal.aborted) cancel();
+      else signal.addEventListener('abort', cancel, { once: true });
+      await follow(run, flags, io);
+      const result = await run.result;
+      if (result.sandbox?.used === false && flags.watchJson !== true)
+        await io.stderr.write(formatLine(`Not sandboxed: ${result.sandbox.reason ?? 'no reason given'}.`));
+      await printResult({ run, result, engine: spec.engine, durationMs: Date.now() - startedAt }, flags, io);
+      await tracer?.flush();
+      return getExitCode(result.status);
     });
-    const cancel = (): void => void run.cancel();
-    if (signal.aborted) cancel();
-    else signal.addEventListener('abort', cancel, { once: true });
-    await follow(run, flags, io);
-    const result = await run.result;
-    if (result.sandbox?.used === false && flags.watchJson !== true)
-      await io.stderr.write(formatLine(`Not sandboxed: ${result.sandbox.reason ?? 'no reason given'}.`));
-    await printResult({ run, result, engine: spec.engine, durationMs: Date.now() - startedAt }, flags, io);
-    await tracer?.flush();
-    return getExitCode(result.status);
-  });
-}
+  },
+});
 
 /** Prints the result as JSON, or as Markdown for a CI job's summary page. */
 async function printResult(

@@ -1,15 +1,15 @@
 import { unwatchFile, watchFile } from 'node:fs';
 import { hostname } from 'node:os';
-import { InvalidArgumentError, type Command } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import { omitUndefined, getErrorMessage, type Logger } from '../../base/index.js';
 import type { RunningDemo } from '../../orders/dispatch/index.js';
 import type { Metrics, TokenSettings, WorkSettings } from '../../server/index.js';
 import type { CommandIo } from '../command-io.js';
 import { compileKnownSecrets, loadCommandConfig } from '../command-config.js';
 import { parseCount } from '../run-flags.js';
-import { addOptions, type FlagsOf } from '../options.js';
+import { defineCommand, type FlagsOf } from '../command.js';
 import { EXIT, type ExitCode, MisuseError } from '../failure.js';
-import { withContextOptions, withService, readWorkerSettings, type CommandContext } from '../command-context.js';
+import { CONTEXT_OPTIONS, withService, readWorkerSettings, type CommandContext } from '../command-context.js';
 import {
   createArchive,
   createNotifyPost,
@@ -18,7 +18,6 @@ import {
   readRetention,
   readTokens,
   type Config,
-  type ConfigFlags,
   findLocalTokenFile,
   findTokensFile,
   readLocalToken,
@@ -33,6 +32,7 @@ const NO_WORD_INDEX =
 const DEFAULT_GRACE_S = 30;
 
 const SERVE_OPTIONS = {
+  ...CONTEXT_OPTIONS,
   '--host <address>': 'address to listen on (default: loopback); other addresses require tokens',
   '--port <n>': [`port to listen on (default: ${DEFAULT_PORT}); 0 for any free port`, parsePort],
   '--concurrency <n>': ['how many runs to execute concurrently (default: 4)', parseCount],
@@ -40,23 +40,19 @@ const SERVE_OPTIONS = {
   '--no-demo': 'start without the demo',
 } as const;
 
-type ServeFlags = ConfigFlags & FlagsOf<typeof SERVE_OPTIONS>;
+type ServeFlags = FlagsOf<typeof SERVE_OPTIONS>;
 
-export function addServeCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
-  addOptions(withContextOptions(program.command('serve')), SERVE_OPTIONS)
-    .description('start the HTTP server with the console')
-    .addHelpText(
-      'after',
-      '\nThe address goes to stdout, the log to stderr as JSON lines. Ctrl-C shuts down gracefully.\nAgents and editors reach it over the Model Context Protocol at /mcp.',
-    )
-    .action(async (flags: ServeFlags) => end(await runServe(flags, io)));
-}
-
-async function runServe(flags: ServeFlags, io: CommandIo): Promise<ExitCode> {
-  // The demo wrappers stay registered while there might be orders for them.
-  const wrappers = flags.demo ? (await import('../../orders/dispatch/index.js')).createDemoWrappers() : {};
-  return withService(flags, io, async (context, signal) => serve(context, { flags, io, signal }), { wrappers });
-}
+export const addServeCommand = defineCommand('serve', {
+  summary: 'start the HTTP server with the console',
+  options: SERVE_OPTIONS,
+  notes:
+    'The address goes to stdout, the log to stderr as JSON lines. Ctrl-C shuts down gracefully.\nAgents and editors reach it over the Model Context Protocol at /mcp.',
+  async run(flags, io) {
+    // The demo wrappers stay registered while there might be orders for them.
+    const wrappers = flags.demo === false ? {} : (await import('../../orders/dispatch/index.js')).createDemoWrappers();
+    return withService(flags, io, async (context, signal) => serve(context, { flags, io, signal }), { wrappers });
+  },
+});
 
 interface ServeOptions {
   readonly flags: ServeFlags;

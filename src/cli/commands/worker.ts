@@ -1,20 +1,19 @@
 import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { closeSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
-import { InvalidArgumentError, Option, type Command } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import { omitUndefined, getErrorMessage } from '../../base/index.js';
-import type { ConfigFlags } from '../../server/config/index.js';
 import { labelsSchema, type Labels } from '../../store/records/index.js';
 import {
   describeDatabase,
   readWorkerSettings,
-  withContextOptions,
+  CONTEXT_OPTIONS,
   withService,
   type CommandContext,
   createServiceLogger,
 } from '../command-context.js';
 import type { CommandIo } from '../command-io.js';
-import { addOptions, type FlagsOf } from '../options.js';
+import { defineCommand, type FlagsOf } from '../command.js';
 import { EXIT, MisuseError, type ExitCode } from '../failure.js';
 import { waitForInterruption, withInterruption } from '../interruption.js';
 import { parseCount } from '../run-flags.js';
@@ -23,14 +22,13 @@ import { prepareDataFolder, readSmallFile, VERSION } from '../../base/files/inde
 import type { RemotePorts } from '../../server/worker/index.js';
 import { createKnownSecrets, loadCommandConfig, openCommandTracing } from '../command-config.js';
 
-type WorkerFlags = ConfigFlags & RemoteFlags;
-
 /** Maximum number of database connections unless configured: statements are short, and there can be many workers. */
 const WORKER_POOL = 2;
 
 const REMOTE_OPTIONS = ['tokenFile', 'ca', 'run', 'agentSocket'] as const;
 
 const WORKER_OPTIONS = {
+  ...CONTEXT_OPTIONS,
   '--concurrency <n>': ['how many runs to execute concurrently (default: 4)', parseCount],
   '--type <names...>': 'process only orders for wrappers of these types',
   '--label <name=value>': ['also process runs that need this label; repeat for others', parseLabel],
@@ -40,17 +38,30 @@ const WORKER_OPTIONS = {
   '--token-file <file>': 'file with the token for the server (default: SLUICE_WORKER_TOKEN)',
   '--ca <file>': "certificates of the server's private authority (PEM)",
   '--run <id>': 'execute this run and exit; the token must have been created for it',
+  '--agent-socket <path>': ["socket of the agent's container in a pod", { isHidden: true }],
 } as const;
 
-type RemoteFlags = FlagsOf<typeof WORKER_OPTIONS> & { readonly agentSocket?: string };
+type WorkerFlags = FlagsOf<typeof WORKER_OPTIONS>;
 
-export function addWorkerCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
-  addOptions(withContextOptions(program.command('worker')), WORKER_OPTIONS)
-    .description('process queued orders and runs')
-    .addOption(new Option('--agent-socket <path>', "socket of the agent's container in a pod").hideHelp())
-    .addHelpText('after', '\nThe log goes to stderr as JSON lines. Ctrl-C lets active work finish.')
-    .action(async (flags: WorkerFlags) => end(await runWorker(flags, io)));
-}
+export const addWorkerCommand = defineCommand('worker', {
+  summary: 'process queued orders and runs',
+  options: WORKER_OPTIONS,
+  notes: 'The log goes to stderr as JSON lines. Ctrl-C lets active work finish.',
+  async run(flags, io) {
+    const { server } = flags;
+    if (server === undefined) {
+      const other = REMOTE_OPTIONS.find((name) => flags[name] !== undefined);
+      if (other !== undefined)
+        throw new MisuseError(
+          `--${other.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`)} needs --server. Add --server URL, or omit it.`,
+        );
+      return withService(flags, io, async (context, signal) => work(context, flags, signal), { pool: WORKER_POOL });
+    }
+    if (flags.database !== undefined)
+      throw new MisuseError('Use either --server or --database: a worker has one source of work.');
+    return workForServer({ ...flags, server }, io);
+  },
+});
 
 /** Adds a label to those of the options before it. */
 function parseLabel(option: string, earlier: Labels = {}): Labels {
@@ -62,20 +73,6 @@ function parseLabel(option: string, earlier: Labels = {}): Labels {
   }
   if (Object.keys(labels).length <= labelsSchema.maxProperties) return labels;
   throw new InvalidArgumentError(`A worker has at most ${labelsSchema.maxProperties} labels.`);
-}
-
-async function runWorker(flags: WorkerFlags, io: CommandIo): Promise<ExitCode> {
-  if (flags.server === undefined) {
-    const other = REMOTE_OPTIONS.find((name) => flags[name] !== undefined);
-    if (other !== undefined)
-      throw new MisuseError(
-        `--${other.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`)} needs --server. Add --server URL, or omit it.`,
-      );
-    return withService(flags, io, async (context, signal) => work(context, flags, signal), { pool: WORKER_POOL });
-  }
-  if (flags.database !== undefined)
-    throw new MisuseError('Use either --server or --database: a worker has one source of work.');
-  return workForServer({ ...flags, server: flags.server }, io);
 }
 
 async function work(context: CommandContext, flags: WorkerFlags, signal: AbortSignal): Promise<ExitCode> {
@@ -112,7 +109,7 @@ const MAX_TOKEN_BYTES = 4096;
 
 /** Executes runs for a server, without a database, until it is interrupted; with `--run`, one run. */
 export async function workForServer(
-  flags: ConfigFlags & RemoteFlags & { readonly server: string },
+  flags: WorkerFlags & { readonly server: string },
   io: CommandIo,
 ): Promise<ExitCode> {
   const [{ connect, openRemotePorts }, { readGitFilters }, { listLaunchers }] = await Promise.all([
@@ -179,7 +176,7 @@ type Options = Omit<RemotePorts, 'settings' | 'close'> & {
 
 async function workUntilStopped(
   options: Options,
-  { flags, signal }: { readonly flags: RemoteFlags; readonly signal: AbortSignal },
+  { flags, signal }: { readonly flags: WorkerFlags; readonly signal: AbortSignal },
 ): Promise<void> {
   const { claimRuns, startHostDuties } = await import('../../orders/dispatch/index.js');
   const { logger, listExpired, reportLost, findOwnRun: findRun, store, runs } = options;
