@@ -89,81 +89,74 @@ function exportZod3(schema: unknown): object {
   return definitions.size === 0 ? root : { allOf: [root], $defs };
 }
 
+/** A definition of zod 3: its fields. */
+type Definition = Readonly<Record<string, unknown>>;
+/** Converts the schema in a field, or the schemas in a list. */
+interface Converter {
+  readonly inner: (key: string) => object;
+  readonly all: (schemas: unknown) => object[];
+}
+
+const innerType = (_: Definition, { inner }: Converter): object => inner('innerType');
+/** The converters by type; a type without one accepts anything. */
+const CONVERTERS: Readonly<Record<string, (definition: Definition, converter: Converter) => object>> = {
+  ZodString: (definition) => ({ type: 'string', ...readChecks(definition, STRING_CHECKS), ...readFormat(definition) }),
+  ZodNumber: (definition) => ({
+    type: listChecks(definition).some(({ kind }) => kind === 'int') ? 'integer' : 'number',
+    ...readChecks(definition, NUMBER_CHECKS),
+  }),
+  ZodBoolean: () => ({ type: 'boolean' }),
+  ZodNull: () => ({ type: 'null' }),
+  ZodNever: () => ({ not: {} }),
+  ZodLiteral: ({ value }) => ({ const: value }),
+  ZodEnum: ({ values }) => convertEnum(values),
+  ZodNativeEnum: ({ values }) => convertEnum(readMembers(values)),
+  ZodArray: (_, { inner }) => ({ type: 'array', items: inner('type') }),
+  ZodTuple: ({ items }, { all }) => {
+    const prefixItems = all(items);
+    // JSON Schema does not allow an empty `prefixItems`.
+    return { type: 'array', ...(prefixItems.length > 0 && { prefixItems }) };
+  },
+  ZodRecord: (_, { inner }) => ({ type: 'object', additionalProperties: inner('valueType') }),
+  ZodUnion: ({ options }, { all }) => ({ anyOf: all(options) }),
+  ZodDiscriminatedUnion: ({ options }, { all }) => ({
+    anyOf: all(options instanceof Map ? [...options.values()] : options),
+  }),
+  ZodIntersection: (_, { inner }) => ({ allOf: [inner('left'), inner('right')] }),
+  ZodNullable: (_, { inner }) => ({ anyOf: [inner('innerType'), { type: 'null' }] }),
+  ZodOptional: innerType,
+  ZodDefault: innerType,
+  ZodCatch: innerType,
+  ZodReadonly: innerType,
+  ZodBranded: (_, { inner }) => inner('type'),
+  ZodEffects: (_, { inner }) => inner('schema'),
+  ZodPipeline: (_, { inner }) => inner('in'),
+};
+
 function convert(schema: unknown, definitions: Definitions, depth: number): object {
   const definition = readDefinition(schema);
+  const { typeName, getter } = definition;
   if (depth > MAX_DEPTH) return {};
-  const convertInner = (key: string): object => convert(definition[key], definitions, depth + 1);
-  const convertAll = (schemas: unknown): object[] =>
-    Array.isArray(schemas) ? schemas.map((item) => convert(item, definitions, depth + 1)) : [];
-  switch (definition['typeName']) {
-    case 'ZodString':
-      return { type: 'string', ...readChecks(definition, STRING_CHECKS), ...readFormat(definition) };
-    case 'ZodNumber':
-      return { type: isInteger(definition) ? 'integer' : 'number', ...readChecks(definition, NUMBER_CHECKS) };
-    case 'ZodBoolean':
-      return { type: 'boolean' };
-    case 'ZodNull':
-      return { type: 'null' };
-    case 'ZodLiteral':
-      return { const: definition['value'] };
-    case 'ZodEnum':
-      return convertEnum(definition['values']);
-    case 'ZodNativeEnum':
-      return convertEnum(readMembers(definition['values']));
-    case 'ZodArray':
-      return { type: 'array', items: convertInner('type') };
-    case 'ZodSet':
-      return {};
-    case 'ZodTuple': {
-      const items = convertAll(definition['items']);
-      // JSON Schema does not allow an empty `prefixItems`.
-      return { type: 'array', ...(items.length > 0 && { prefixItems: items }) };
-    }
-    case 'ZodRecord':
-      return { type: 'object', additionalProperties: convertInner('valueType') };
-    case 'ZodObject':
-      return convertObject(definition, definitions, depth);
-    case 'ZodUnion':
-      return { anyOf: convertAll(definition['options']) };
-    case 'ZodDiscriminatedUnion': {
-      const options = definition['options'];
-      return { anyOf: convertAll(options instanceof Map ? [...options.values()] : options) };
-    }
-    case 'ZodIntersection':
-      return { allOf: [convertInner('left'), convertInner('right')] };
-    case 'ZodNullable':
-      return { anyOf: [convertInner('innerType'), { type: 'null' }] };
-    case 'ZodOptional':
-    case 'ZodDefault':
-    case 'ZodCatch':
-    case 'ZodReadonly':
-      return convertInner('innerType');
-    case 'ZodBranded':
-      return convertInner('type');
-    case 'ZodEffects':
-      return convertInner('schema');
-    case 'ZodPipeline':
-      return convertInner('in');
-    case 'ZodLazy':
-      return convertLazy(schema, definition['getter'], definitions);
-    case 'ZodNever':
-      return { not: {} };
-    default:
-      return {};
-  }
+  if (typeName === 'ZodLazy') return convertLazy(schema, getter, definitions);
+  if (typeName === 'ZodObject') return convertObject(definition, definitions, depth);
+  const convertPart = (part: unknown): object => convert(part, definitions, depth + 1);
+  const converter: Converter = {
+    inner: (key) => convertPart(definition[key]),
+    all: (schemas) => (Array.isArray(schemas) ? schemas.map(convertPart) : []),
+  };
+  return CONVERTERS[String(typeName)]?.(definition, converter) ?? {};
 }
 
 function convertLazy(schema: unknown, getter: unknown, definitions: Definitions): object {
   const known = definitions.get(schema);
-  if (known !== undefined) return { $ref: `#/$defs/${known.name}` };
-  const lazyDefinition: { readonly name: string; schema: object } = { name: `lazy${definitions.size}`, schema: {} };
-  definitions.set(schema, lazyDefinition);
-  if (typeof getter === 'function')
-    lazyDefinition.schema = convert(Reflect.apply(getter, undefined, []), definitions, 0);
-  return { $ref: `#/$defs/${lazyDefinition.name}` };
+  const definition = known ?? { name: `lazy${definitions.size}`, schema: {} };
+  definitions.set(schema, definition);
+  if (known === undefined && typeof getter === 'function')
+    definition.schema = convert(Reflect.apply(getter, undefined, []), definitions, 0);
+  return { $ref: `#/$defs/${definition.name}` };
 }
 
-function convertObject(definition: Readonly<Record<string, unknown>>, definitions: Definitions, depth: number): object {
+function convertObject(definition: Definition, definitions: Definitions, depth: number): object {
   const getShape = definition['shape'];
   const shape: unknown = typeof getShape === 'function' ? Reflect.apply(getShape, undefined, []) : getShape;
   const entries = isJsonObject(shape) ? Object.entries(shape) : [];
@@ -178,45 +171,26 @@ function canBeAbsent(schema: unknown): boolean {
   return typeof test === 'function' && Reflect.apply(test, schema, []) === true;
 }
 
-const STRING_CHECKS: ReadonlyMap<string, string> = new Map([
-  ['min', 'minLength'],
-  ['max', 'maxLength'],
-]);
-const NUMBER_CHECKS: ReadonlyMap<string, string> = new Map([
-  ['min', 'minimum'],
-  ['max', 'maximum'],
-  ['multipleOf', 'multipleOf'],
-]);
-const FORMATS: ReadonlyMap<unknown, string> = new Map<unknown, string>([
-  ['email', 'email'],
-  ['uuid', 'uuid'],
-  ['date', 'date'],
-  ['datetime', 'date-time'],
-]);
+const STRING_CHECKS: Readonly<Record<string, string>> = { min: 'minLength', max: 'maxLength' };
+const NUMBER_CHECKS: Readonly<Record<string, string>> = { min: 'minimum', max: 'maximum', multipleOf: 'multipleOf' };
+const FORMATS: Readonly<Record<string, string>> = { email: 'email', uuid: 'uuid', date: 'date', datetime: 'date-time' };
 
-function listChecks(definition: Readonly<Record<string, unknown>>): readonly Readonly<Record<string, unknown>>[] {
-  const checks = definition['checks'];
+function listChecks({ checks }: Definition): readonly Definition[] {
   return Array.isArray(checks) ? checks.filter(isJsonObject) : [];
 }
 
-function readChecks(definition: Readonly<Record<string, unknown>>, keywords: ReadonlyMap<string, string>): object {
-  const entries = listChecks(definition).flatMap((check) => {
-    const keyword = keywords.get(String(check['kind']));
+function readChecks(definition: Definition, keywords: Readonly<Record<string, string>>): object {
+  const entries = listChecks(definition).flatMap(({ kind, inclusive, value }) => {
+    const keyword = keywords[String(kind)];
     // An exclusive bound is left to the schema itself.
-    return keyword === undefined || check['inclusive'] === false ? [] : [[keyword, check['value']] as const];
+    return keyword === undefined || inclusive === false ? [] : [[keyword, value] as const];
   });
   return Object.fromEntries(entries);
 }
 
-function readFormat(definition: Readonly<Record<string, unknown>>): object {
-  const format = listChecks(definition)
-    .map((check) => FORMATS.get(check['kind']))
-    .find((name) => name !== undefined);
+function readFormat(definition: Definition): object {
+  const [format] = listChecks(definition).flatMap(({ kind }) => FORMATS[String(kind)] ?? []);
   return format === undefined ? {} : { format };
-}
-
-function isInteger(definition: Readonly<Record<string, unknown>>): boolean {
-  return listChecks(definition).some((check) => check['kind'] === 'int');
 }
 
 /** JSON Schema does not allow an empty `enum`. */
@@ -232,7 +206,7 @@ function readMembers(values: unknown): unknown[] {
     .map((key) => values[key]);
 }
 
-function readDefinition(schema: unknown): Readonly<Record<string, unknown>> {
+function readDefinition(schema: unknown): Definition {
   const definition: unknown = typeof schema === 'object' && schema !== null ? Reflect.get(schema, '_def') : undefined;
   return isJsonObject(definition) ? definition : {};
 }

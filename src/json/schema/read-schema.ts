@@ -39,41 +39,24 @@ export function readSchema(schema: unknown, location: string, bounds: SchemaBoun
       throw createSchemaError(pointer, `a schema is an object or a boolean, not ${describeValue(node)}`);
     const read: Record<string, unknown> = {};
     for (const [keyword, value] of modernizeSchema(node)) {
-      const shape = KEYWORD_SHAPES.get(keyword);
       const inner = `${pointer}/${escapePointer(keyword)}`;
-      setOwnValue(
-        read,
-        keyword,
-        shape === undefined ? readData(value, inner, depth + 1) : readKeyword(shape, value, inner, depth + 1),
-      );
+      setOwnValue(read, keyword, readKeyword(KEYWORD_SHAPES.get(keyword) ?? 'anything', value, inner, depth + 1));
     }
     return read;
   }
 
   function readKeyword(shape: KeywordShape, value: unknown, pointer: string, depth: number): unknown {
-    switch (shape) {
-      case 'schema':
-        return readNode(value, pointer, depth);
-      case 'schemas':
-        if (!Array.isArray(value) || value.length === 0)
-          throw createSchemaError(pointer, 'expected a list of at least one schema');
-        return value.map((item, index) => readNode(item, `${pointer}/${index}`, depth));
-      case 'schemaMap':
-        return readMap(value, pointer, depth, readNode);
-      case 'stringsMap':
-        return readMap(value, pointer, depth, (item, inner) => readKeyword('strings', item, inner, depth));
-      case 'string':
-      case 'boolean':
-      case 'number':
-      case 'positive':
-      case 'count':
-      case 'types':
-      case 'values':
-      case 'strings':
-      case 'anything':
-        checkData(shape, value, pointer);
-        return readData(value, pointer, depth);
+    if (shape === 'schema') return readNode(value, pointer, depth);
+    if (shape === 'schemaMap') return readMap(value, pointer, depth, readNode);
+    if (shape === 'stringsMap')
+      return readMap(value, pointer, depth, (item, inner) => readKeyword('strings', item, inner, depth));
+    if (shape !== 'schemas') {
+      checkData(shape, value, pointer);
+      return readData(value, pointer, depth);
     }
+    if (!Array.isArray(value) || value.length === 0)
+      throw createSchemaError(pointer, 'expected a list of at least one schema');
+    return value.map((item, index) => readNode(item, `${pointer}/${index}`, depth));
   }
 
   function readData(value: unknown, pointer: string, depth: number): unknown {
@@ -132,42 +115,29 @@ function readMap(
   return copy;
 }
 
+/** What plain data must be, by its shape. */
+const DATA: Readonly<Record<DataShape, readonly [expected: string, isValid: (value: unknown) => boolean]>> = {
+  string: ['a string', (value) => typeof value === 'string'],
+  boolean: ['true or false', (value) => typeof value === 'boolean'],
+  number: ['a number', Number.isFinite],
+  positive: ['a number above 0', (value) => Number.isFinite(value) && Number(value) > 0],
+  count: ['a whole number of at least 0', (value) => Number.isInteger(value) && Number(value) >= 0],
+  values: ['a list of at least one value', (value) => Array.isArray(value) && value.length > 0],
+  strings: [
+    'a list of property names',
+    (value) => Array.isArray(value) && value.every((item) => typeof item === 'string'),
+  ],
+  types: ['at least one type', (value) => !Array.isArray(value) || value.length > 0],
+  anything: ['', () => true],
+};
+
 function checkData(shape: DataShape, value: unknown, pointer: string): void {
-  const problem = findProblem(shape, value);
-  if (problem !== undefined) throw createSchemaError(pointer, problem);
-}
-
-function findProblem(shape: DataShape, value: unknown): string | undefined {
-  switch (shape) {
-    case 'string':
-      return typeof value === 'string' ? undefined : `expected a string, not ${describeValue(value)}`;
-    case 'boolean':
-      return typeof value === 'boolean' ? undefined : `expected true or false, not ${describeValue(value)}`;
-    case 'number':
-      return Number.isFinite(value) ? undefined : `expected a number, not ${describeValue(value)}`;
-    case 'positive':
-      return Number.isFinite(value) && Number(value) > 0 ? undefined : 'expected a number above 0';
-    case 'count':
-      return Number.isInteger(value) && Number(value) >= 0 ? undefined : 'expected a whole number of at least 0';
-    case 'values':
-      return Array.isArray(value) && value.length > 0 ? undefined : 'expected a list of at least one value';
-    case 'strings':
-      return Array.isArray(value) && value.every((item) => typeof item === 'string')
-        ? undefined
-        : 'expected a list of property names';
-    case 'types':
-      return findTypesProblem(value);
-    case 'anything':
-      return undefined;
-  }
-}
-
-function findTypesProblem(value: unknown): string | undefined {
-  const names: readonly unknown[] = Array.isArray(value) ? value : [value];
-  if (names.length === 0) return 'expected at least one type';
-  const unknown = names.find((name) => typeof name !== 'string' || !TYPE_NAMES.has(name));
-  if (unknown === undefined) return undefined;
-  return `${describeValue(unknown)} is not a type; use one of ${[...TYPE_NAMES].join(', ')}`;
+  const [expected, isValid] = DATA[shape];
+  if (!isValid(value)) throw createSchemaError(pointer, `expected ${expected}, not ${describeValue(value)}`);
+  if (shape !== 'types') return;
+  const unknown = [value].flat().find((name) => !TYPE_NAMES.includes(String(name)));
+  if (unknown !== undefined)
+    throw createSchemaError(pointer, `${describeValue(unknown)} is not a type; use one of ${TYPE_NAMES.join(', ')}`);
 }
 
 function describeValue(value: unknown): string {

@@ -65,18 +65,34 @@ export function isSettled(run: CheckRun): boolean {
   return run.issues === undefined || run.issues.length >= MAX_ISSUES || run.steps < 0;
 }
 
-/** Whether a value passes, without recording issues. */
-export function passes(schema: CompiledSchema, value: unknown, run: CheckRun): boolean {
-  const issues = run.issues;
-  run.issues = undefined;
-  const passed = schema.check(value, run, undefined);
-  run.issues = issues;
-  return passed;
-}
-
 /** Creates an empty record of evaluated keys and items. */
 export function createEvaluated(): Evaluated {
   return { keys: new Set(), items: 0, contained: new Set() };
+}
+
+/** Whether a part of a value passes; its issues are located at `key`. */
+export function checkPart(schema: CompiledSchema, part: unknown, run: CheckRun, key: string | number): boolean {
+  run.steps -= 1;
+  run.path.push(key);
+  const passed = schema.check(part, run, undefined);
+  run.path.pop();
+  return passed;
+}
+
+/** Whether a branch passes, without recording issues; what it evaluates counts only if it does. */
+export function checkBranch(
+  branch: CompiledSchema,
+  value: unknown,
+  run: CheckRun,
+  evaluated: Evaluated | undefined,
+): boolean {
+  const { issues } = run;
+  const covered = evaluated === undefined ? undefined : createEvaluated();
+  run.issues = undefined;
+  const passed = branch.check(value, run, covered);
+  run.issues = issues;
+  if (passed && evaluated !== undefined && covered !== undefined) addEvaluated(evaluated, covered, run);
+  return passed;
 }
 
 /** Serializes a value for comparisons, like `toEqualityKey`, and subtracts the steps for that. */

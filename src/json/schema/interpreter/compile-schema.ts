@@ -4,12 +4,11 @@ import type { PatternCompiler } from '../patterns/pattern.js';
 import { KEYWORD_SHAPES } from '../schema-keywords.js';
 import { listChildSchemas } from '../schema-references.js';
 import type { LocatedSchema, SchemaDocument } from '../schema-references.js';
-import { createArrayChecks } from './array-checks.js';
 import { addEvaluated, fail, isSettled, createEvaluated } from './check.js';
 import type { Check, CompiledSchema, KeywordContext } from './check.js';
 import { createLogicChecks } from './logic-checks.js';
-import { createObjectChecks } from './object-checks.js';
-import { createNumberChecks, createStringChecks, createValueChecks } from './scalar-checks.js';
+import { createPartChecks } from './part-checks.js';
+import { createLimitChecks, createStringChecks, createValueChecks } from './scalar-checks.js';
 
 /** Returns the compiled form of any schema of the document. */
 export type SchemaChecks = (node: SchemaNode) => CompiledSchema;
@@ -77,15 +76,12 @@ export function compileSchema(document: SchemaDocument, compilePattern: PatternC
 }
 
 function isBareReference(node: SchemaObject): boolean {
-  return '$ref' in node && Object.keys(node).every((keyword) => keyword === '$ref' || !RESTRICTING.has(keyword));
+  const isRestriction = (keyword: string): boolean => KEYWORD_SHAPES.has(keyword) && !NEUTRAL.test(keyword);
+  return '$ref' in node && Object.keys(node).every((keyword) => keyword === '$ref' || !isRestriction(keyword));
 }
 
-/** Keywords that restrict values. */
-const RESTRICTING = new Set(
-  [...KEYWORD_SHAPES.keys()].filter(
-    (keyword) => !['$defs', 'definitions', '$id', '$anchor', '$dynamicAnchor'].includes(keyword),
-  ),
-);
+/** Keywords that do not restrict values. */
+const NEUTRAL = /^(?:\$defs|definitions|\$id|\$anchor|\$dynamicAnchor)$/;
 
 /**
  * Combines the checks of all keywords. Their order determines the order of the issues: type, then the value itself,
@@ -94,11 +90,10 @@ const RESTRICTING = new Set(
 function joinChecks(context: KeywordContext): Check {
   const keywords: Check[] = [
     ...createValueChecks(context.schema),
-    ...createNumberChecks(context.schema),
+    ...createLimitChecks(context.schema),
     ...createStringChecks(context),
     ...createLogicChecks(context),
-    ...createArrayChecks(context),
-    ...createObjectChecks(context),
+    ...createPartChecks(context),
   ];
   const [only] = keywords;
   if (only === undefined) return ANYTHING.check;
@@ -127,42 +122,39 @@ function recordEvaluated(check: Check): Check {
 }
 
 /** Keywords whose schemas are applied to the value itself, not to something inside it. */
-const IN_PLACE = ['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else'];
+const IN_PLACE = new Set(['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'dependentSchemas']);
 
 /** Rejects a schema that refers to itself for the same value, such as `{ "$ref": "#" }`. */
 function rejectEndlessReferences(document: SchemaDocument): void {
-  const state = new Map<SchemaObject, 'open' | 'done'>();
-  const queue: LocatedSchema[] = [document.root];
-  const seen = new Set<SchemaObject>();
-  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+  const states = new Map<SchemaNode, 'open' | 'done'>();
+  const waiting: LocatedSchema[] = [document.root];
+  const seen = new Set<SchemaNode>();
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     if (typeof next.node === 'boolean' || seen.has(next.node)) continue;
     seen.add(next.node);
     visit(next);
-    for (const further of listChildSchemas(next.node, next.location)) queue.push(further);
-    for (const further of listReferences(next)) queue.push(further);
+    for (const further of listChildSchemas(next.node, next.location)) waiting.push(further);
+    for (const further of listReferences(next)) waiting.push(further);
   }
 
   /** Depth first with an explicit stack: a chain of references can be longer than the call stack. */
   function visit(start: LocatedSchema): void {
-    const stack: { readonly at: LocatedSchema; readonly remaining: LocatedSchema[] }[] = [];
-    open(start);
+    const stack = [start];
     for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
-      const next = top.remaining.pop();
-      if (next !== undefined) {
-        open(next);
+      const state = states.get(top.node);
+      if (state !== undefined) {
+        // Everything it applies to the same value was visited, now or before.
+        states.set(top.node, 'done');
+        stack.pop();
         continue;
       }
-      if (typeof top.at.node !== 'boolean') state.set(top.at.node, 'done');
-      stack.pop();
-    }
-
-    function open(at: LocatedSchema): void {
-      if (typeof at.node === 'boolean' || state.get(at.node) === 'done') return;
-      if (state.get(at.node) === 'open') {
-        throw createSchemaError(at.location, 'this schema refers to itself without descending into the value');
+      states.set(top.node, 'open');
+      for (const target of [...listReferences(top), ...listInPlaceSchemas(top)]) {
+        if (typeof target.node === 'boolean') continue;
+        if (states.get(target.node) === 'open')
+          throw createSchemaError(target.location, 'this schema refers to itself without descending into the value');
+        stack.push(target);
       }
-      state.set(at.node, 'open');
-      stack.push({ at, remaining: [...listReferences(at), ...listInPlaceSchemas(at)] });
     }
   }
 
@@ -176,9 +168,6 @@ function rejectEndlessReferences(document: SchemaDocument): void {
 }
 
 function listInPlaceSchemas({ node, location }: LocatedSchema): LocatedSchema[] {
-  if (typeof node === 'boolean') return [];
-  const inPlace: Record<string, unknown> = {};
-  for (const keyword of IN_PLACE) if (keyword in node) inPlace[keyword] = node[keyword];
-  if (isJsonObject(node['dependentSchemas'])) inPlace['dependentSchemas'] = node['dependentSchemas'];
-  return listChildSchemas(inPlace, location);
+  const entries = Object.entries(node).filter(([keyword]) => IN_PLACE.has(keyword));
+  return listChildSchemas(Object.fromEntries(entries), location);
 }

@@ -1,24 +1,34 @@
 import { isJsonObject } from '../json-schema.js';
-import { addEvaluated, fail, createEvaluated, passes } from './check.js';
-import type { Check, CheckRun, CompiledSchema, Evaluated, KeywordContext } from './check.js';
+import { addEvaluated, checkBranch, createEvaluated, fail } from './check.js';
+import type { Check, CheckRun, CompiledSchema, KeywordContext } from './check.js';
 import { readTypes } from './scalar-checks.js';
 
 /** The keywords that apply further schemas to the same value. */
-export function createLogicChecks(context: KeywordContext): Check[] {
-  const { schema, compile, follow } = context;
+export function createLogicChecks({ schema, compile, follow }: KeywordContext): Check[] {
   const checks: Check[] = [];
   for (const keyword of ['$ref', '$dynamicRef']) {
     const reference = schema[keyword];
     if (typeof reference === 'string') checks.push(createNestedCheck(follow(reference)));
   }
-  if (Array.isArray(schema['allOf'])) checks.push(...schema['allOf'].map((node) => createNestedCheck(compile(node))));
-  if (Array.isArray(schema['anyOf'])) checks.push(createAnyOfCheck(schema['anyOf'], schema['anyOf'].map(compile)));
-  if (Array.isArray(schema['oneOf'])) checks.push(createOneOfCheck(schema['oneOf'], schema['oneOf'].map(compile)));
+  const { allOf, anyOf, oneOf } = schema;
+  if (Array.isArray(allOf)) checks.push(...allOf.map((node) => createNestedCheck(compile(node))));
+  if (Array.isArray(anyOf)) checks.push(createChoiceCheck(anyOf, anyOf.map(compile), false));
+  if (Array.isArray(oneOf)) checks.push(createChoiceCheck(oneOf, oneOf.map(compile), true));
   if ('not' in schema) {
     const inner = compile(schema['not']);
-    checks.push((value, run) => !passes(inner, value, run) || fail(run, 'must not match the schema under "not"'));
+    checks.push(
+      (value, run) => !checkBranch(inner, value, run, undefined) || fail(run, 'must not match the schema under "not"'),
+    );
   }
-  if ('if' in schema) checks.push(createConditionCheck(context));
+  if ('if' in schema) {
+    const [condition, whenTrue, whenFalse] = [schema['if'], schema['then'] ?? true, schema['else'] ?? true].map(
+      compile,
+    );
+    checks.push((value, run, evaluated) => {
+      const passed = condition !== undefined && checkBranch(condition, value, run, evaluated);
+      return (passed ? whenTrue : whenFalse)?.check(value, run, evaluated) === true;
+    });
+  }
   return checks;
 }
 
@@ -29,43 +39,28 @@ function createNestedCheck(inner: CompiledSchema): Check {
   };
 }
 
-/** Checks whether an alternative passes; issues are collected only if none does. */
-function createAnyOfCheck(schemas: readonly unknown[], branches: readonly CompiledSchema[]): Check {
-  return (value, run, evaluated) => {
-    if (countPassing(branches, value, run, evaluated, evaluated === undefined ? 1 : Infinity) > 0) return true;
-    return explainBranches(schemas, branches, value, run);
-  };
-}
-
-function createOneOfCheck(schemas: readonly unknown[], branches: readonly CompiledSchema[]): Check {
-  return (value, run, evaluated) => {
-    const count = countPassing(branches, value, run, evaluated, 2);
-    if (count === 1) return true;
-    if (count > 1) return fail(run, 'matches more than one of the alternatives under "oneOf"');
-    return explainBranches(schemas, branches, value, run);
-  };
-}
-
-/** Counts the alternatives that pass, up to `limit`. */
-function countPassing(
+/** Checks whether an alternative passes, or exactly one; issues are collected only if none does. */
+function createChoiceCheck(
+  schemas: readonly unknown[],
   branches: readonly CompiledSchema[],
-  value: unknown,
-  run: CheckRun,
-  evaluated: Evaluated | undefined,
-  limit: number,
-): number {
-  const issues = run.issues;
-  run.issues = undefined;
-  run.steps -= branches.length;
-  let count = 0;
-  for (let index = 0; index < branches.length && count < limit && run.steps >= 0; index += 1) {
-    const covered = evaluated === undefined ? undefined : createEvaluated();
-    if (branches[index]?.check(value, run, covered) !== true) continue;
-    count += 1;
-    if (evaluated !== undefined && covered !== undefined) addEvaluated(evaluated, covered, run);
-  }
-  run.issues = issues;
-  return count;
+  isExclusive: boolean,
+): Check {
+  return (value, run, evaluated) => {
+    const limit = isExclusive ? 2 : evaluated === undefined ? 1 : Infinity;
+    const { issues } = run;
+    run.issues = undefined;
+    run.steps -= branches.length;
+    let count = 0;
+    for (let index = 0; index < branches.length && count < limit && run.steps >= 0; index += 1) {
+      const covered = evaluated === undefined ? undefined : createEvaluated();
+      if (branches[index]?.check(value, run, covered) !== true) continue;
+      count += 1;
+      if (evaluated !== undefined && covered !== undefined) addEvaluated(evaluated, covered, run);
+    }
+    run.issues = issues;
+    if (isExclusive && count > 1) return fail(run, 'matches more than one of the alternatives under "oneOf"');
+    return count > 0 || explainBranches(schemas, branches, value, run);
+  };
 }
 
 /** Limit on nested alternatives that are explained: each level rechecks everything below it. */
@@ -99,19 +94,4 @@ function matchesType(schema: unknown, value: unknown): boolean {
   const types = readTypes(schema);
   if (typeof value !== 'object' || value === null) return false;
   return types.length === 0 || types.includes(Array.isArray(value) ? 'array' : 'object');
-}
-
-function createConditionCheck({ schema, compile }: KeywordContext): Check {
-  const condition = compile(schema['if']);
-  const whenTrue = compile(schema['then'] ?? true);
-  const whenFalse = compile(schema['else'] ?? true);
-  return (value, run, evaluated) => {
-    const issues = run.issues;
-    run.issues = undefined;
-    const covered = evaluated === undefined ? undefined : createEvaluated();
-    const passed = condition.check(value, run, covered);
-    run.issues = issues;
-    if (passed && evaluated !== undefined && covered !== undefined) addEvaluated(evaluated, covered, run);
-    return (passed ? whenTrue : whenFalse).check(value, run, evaluated);
-  };
 }

@@ -1,9 +1,13 @@
 import { truncate } from '../../../base/index.js';
 import { FORMATS } from '../formats.js';
+import { isJsonObject } from '../json-schema.js';
 import type { SchemaObject } from '../json-schema.js';
 import { toEqualityKey, isMultipleOf } from '../json-values.js';
 import { fail, createEqualityKey } from './check.js';
 import type { Check, CheckRun, KeywordContext } from './check.js';
+
+/** Longer values are truncated in messages. */
+const MAX_SHOWN = 200;
 
 /** `type`, `const`, `enum`. */
 export function createValueChecks(schema: SchemaObject): Check[] {
@@ -35,36 +39,26 @@ export function createValueChecks(schema: SchemaObject): Check[] {
 
 /** Reads the types that a schema lists; empty without `type`. */
 export function readTypes(schema: SchemaObject): readonly string[] {
-  const type: unknown = schema['type'];
-  const types: readonly unknown[] = Array.isArray(type) ? type : [type];
-  return types.filter((name) => typeof name === 'string');
+  return [schema['type']].flat().filter((name) => typeof name === 'string');
 }
 
 function createTypeCheck(types: readonly string[]): Check {
   const expected = types.join(' or ');
   const [only] = types;
-  if (types.length === 1 && only !== undefined) {
-    return (value, run) => hasType(value, only) || fail(run, `expected ${expected}, got ${getTypeName(value)}`);
-  }
-  return (value, run) =>
-    types.some((type) => hasType(value, type)) || fail(run, `expected ${expected}, got ${getTypeName(value)}`);
+  const matches = (value: unknown): boolean =>
+    types.length === 1 && only !== undefined ? hasType(value, only) : types.some((type) => hasType(value, type));
+  return (value, run) => matches(value) || fail(run, `expected ${expected}, got ${getTypeName(value)}`);
 }
 
 /** Whether a JSON value has a type, by its name in `type`. */
 function hasType(value: unknown, type: string): boolean {
   switch (type) {
-    case 'null':
-      return value === null;
-    case 'array':
-      return Array.isArray(value);
-    case 'object':
-      return typeof value === 'object' && value !== null && !Array.isArray(value);
     case 'number':
       return Number.isFinite(value);
     case 'integer':
       return Number.isInteger(value);
     default:
-      return typeof value === type;
+      return getTypeName(value) === type;
   }
 }
 
@@ -74,83 +68,75 @@ export function getTypeName(value: unknown): string {
   return Array.isArray(value) ? 'array' : typeof value;
 }
 
-/** Longer values are truncated in messages. */
-const MAX_SHOWN = 200;
+/** What a limit is compared with: undefined for values that it does not apply to. */
+type Measure = (value: unknown, run: CheckRun) => number | undefined;
 
-/** `minimum`, `maximum`, their exclusive forms, `multipleOf`. */
-export function createNumberChecks(schema: SchemaObject): Check[] {
-  return [
-    createNumberCheck(schema, 'minimum', 'must be at least', (value, limit) => value >= limit),
-    createNumberCheck(schema, 'maximum', 'must be at most', (value, limit) => value <= limit),
-    createNumberCheck(schema, 'exclusiveMinimum', 'must be more than', (value, limit) => value > limit),
-    createNumberCheck(schema, 'exclusiveMaximum', 'must be less than', (value, limit) => value < limit),
-    createNumberCheck(schema, 'multipleOf', 'must be a multiple of', isMultipleOf),
-  ].flat();
-}
+const isAtLeast = (size: number, limit: number): boolean => size >= limit;
+const isAtMost = (size: number, limit: number): boolean => size <= limit;
+const measureNumber: Measure = (value) => (Number.isFinite(value) ? Number(value) : undefined);
+/** Lengths count code points, not UTF-16 units. */
+const measureText: Measure = (value, run) => {
+  if (typeof value !== 'string') return undefined;
+  run.steps -= value.length >> 4;
+  return value.length - (value.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
+};
+const measureList: Measure = (value) => (Array.isArray(value) ? value.length : undefined);
+const measureObject: Measure = (value, run) => {
+  if (!isJsonObject(value)) return undefined;
+  const { length } = Object.keys(value);
+  run.steps -= length;
+  return length;
+};
 
-function createNumberCheck(
-  schema: SchemaObject,
+/** The keywords that limit a number or a size: wording, measure, comparison, and what is counted, one and several. */
+const LIMITS: readonly (readonly [
   keyword: string,
   wording: string,
-  isSatisfied: (value: number, limit: number) => boolean,
-): Check[] {
-  const limit = schema[keyword];
-  if (typeof limit !== 'number') return [];
-  return [
-    (value, run) =>
-      typeof value !== 'number' ||
-      !Number.isFinite(value) ||
-      isSatisfied(value, limit) ||
-      fail(run, `${wording} ${limit}`),
-  ];
+  measure: Measure,
+  isSatisfied: (size: number, limit: number) => boolean,
+  one?: string,
+  several?: string,
+])[] = [
+  ['minimum', 'must be at least', measureNumber, isAtLeast],
+  ['maximum', 'must be at most', measureNumber, isAtMost],
+  ['exclusiveMinimum', 'must be more than', measureNumber, (value, limit) => value > limit],
+  ['exclusiveMaximum', 'must be less than', measureNumber, (value, limit) => value < limit],
+  ['multipleOf', 'must be a multiple of', measureNumber, isMultipleOf],
+  ['minLength', 'must have at least', measureText, isAtLeast, ' character', ' characters'],
+  ['maxLength', 'must have at most', measureText, isAtMost, ' character', ' characters'],
+  ['minItems', 'must have at least', measureList, isAtLeast, ' item', ' items'],
+  ['maxItems', 'must have at most', measureList, isAtMost, ' item', ' items'],
+  ['minProperties', 'must have at least', measureObject, isAtLeast, ' property', ' properties'],
+  ['maxProperties', 'must have at most', measureObject, isAtMost, ' property', ' properties'],
+];
+
+/** The keywords that limit a number, a length or a count. */
+export function createLimitChecks(schema: SchemaObject): Check[] {
+  return LIMITS.flatMap(([keyword, wording, measure, isSatisfied, one = '', several = '']) => {
+    const limit = schema[keyword];
+    if (typeof limit !== 'number') return [];
+    const message = `${wording} ${limit}${limit === 1 ? one : several}`;
+    const check: Check = (value, run) => {
+      const size = measure(value, run);
+      return size === undefined || isSatisfied(size, limit) || fail(run, message);
+    };
+    return [check];
+  });
 }
 
-/** `minLength`, `maxLength`, `pattern`, `format`. Lengths count code points, not UTF-16 units. */
+/** `pattern`, `format`. */
 export function createStringChecks({ schema, location, compilePattern }: KeywordContext): Check[] {
   const checks: Check[] = [];
-  const minLength = schema['minLength'];
-  const maxLength = schema['maxLength'];
-  const pattern = schema['pattern'];
-  const format = schema['format'];
-  if (typeof minLength === 'number') {
-    checks.push(
-      (value, run) =>
-        typeof value !== 'string' ||
-        (value.length >= minLength && countCharacters(value, run) >= minLength) ||
-        fail(run, `must have at least ${minLength} character${minLength === 1 ? '' : 's'}`),
-    );
-  }
-  if (typeof maxLength === 'number') {
-    checks.push(
-      (value, run) =>
-        typeof value !== 'string' ||
-        value.length <= maxLength ||
-        countCharacters(value, run) <= maxLength ||
-        fail(run, `must have at most ${maxLength} character${maxLength === 1 ? '' : 's'}`),
-    );
-  }
+  const { pattern, format } = schema;
   if (typeof pattern === 'string') {
     const compiled = compilePattern(pattern, `${location}/pattern`);
     const message = `must match the pattern ${pattern.slice(0, 200)}`;
     checks.push((value, run) => typeof value !== 'string' || compiled.test(value, run) || fail(run, message));
   }
   const test = typeof format === 'string' ? FORMATS.get(format) : undefined;
-  if (test !== undefined) {
-    const message = `must be a valid ${String(format)}`;
-    checks.push((value, run) => typeof value !== 'string' || test(value) || fail(run, message));
-  }
+  if (test !== undefined)
+    checks.push(
+      (value, run) => typeof value !== 'string' || test(value) || fail(run, `must be a valid ${String(format)}`),
+    );
   return checks;
-}
-
-function countCharacters(text: string, run: CheckRun): number {
-  run.steps -= text.length >> 4;
-  let count = text.length;
-  for (let index = 0; index < text.length - 1; index += 1) {
-    const isHigh = (text.charCodeAt(index) & 0xfc00) === 0xd800;
-    if (isHigh && (text.charCodeAt(index + 1) & 0xfc00) === 0xdc00) {
-      count -= 1;
-      index += 1;
-    }
-  }
-  return count;
 }

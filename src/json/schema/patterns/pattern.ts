@@ -59,11 +59,8 @@ export function toRegExp(source: string, location: string): RegExp {
     try {
       return new RegExp(source);
     } catch (cause) {
-      throw createSchemaError(
-        location,
-        `${JSON.stringify(source.slice(0, 80))} is not a valid regular expression`,
-        cause,
-      );
+      const shown = JSON.stringify(source.slice(0, 80));
+      throw createSchemaError(location, `${shown} is not a valid regular expression`, cause);
     }
   }
 }
@@ -118,20 +115,10 @@ function createLinearPattern(program: readonly PatternInstruction[], unicode: bo
         visits[state] = visit;
         const instruction = program[state];
         if (instruction === undefined) continue;
-        switch (instruction.op) {
-          case 'character':
-            states.push(state);
-            break;
-          case 'split':
-            stack.push(instruction.second, instruction.first);
-            break;
-          case 'assert':
-            if (isSatisfied(instruction.kind, index)) stack.push(state + 1);
-            break;
-          case 'accept':
-            accepted = true;
-            break;
-        }
+        if (instruction.op === 'character') states.push(state);
+        else if (instruction.op === 'split') stack.push(instruction.second, instruction.first);
+        else if (instruction.op === 'accept') accepted = true;
+        else if (isSatisfied(instruction.kind, index)) stack.push(state + 1);
       }
     }
 

@@ -23,52 +23,29 @@ const CODES = new Set(
 );
 const DOLLARS = 'usd cad aud nzd hkd twd sgd brl mxn';
 /** The currencies that a sign or word can mean. */
-const SIGNS: ReadonlyMap<string, string> = new Map([
-  ['$', DOLLARS],
-  ['dollar', DOLLARS],
-  ['€', 'eur'],
-  ['euro', 'eur'],
-  ['£', 'gbp'],
-  ['pound', 'gbp'],
-  ['¥', 'jpy cny rmb'],
-  ['yen', 'jpy'],
-  ['円', 'jpy'],
-  ['yuan', 'cny rmb'],
-  ['元', 'cny rmb twd hkd'],
-  ['₹', 'inr'],
-  ['₩', 'krw'],
-]);
+const SIGNS: ReadonlyMap<string, string> = new Map(
+  [`$=${DOLLARS}`, `dollar=${DOLLARS}`, '€=eur', 'euro=eur', '£=gbp', 'pound=gbp', 'yen=jpy', '円=jpy']
+    .concat(['¥=jpy cny rmb', 'yuan=cny rmb', '元=cny rmb twd hkd', '₹=inr', '₩=krw'])
+    .map((row): [string, string] => [row.replace(/=.*/, ''), row.replace(/.*=/, '')]),
+);
 const PERCENT = /\s*(?:%|percent|per cent|pct\.?)$/;
 /** Words for a number of which it is unknown whether it is 0.45 or 45. */
 const FRACTION_WORDS = 'confidence fraction likelihood probability proportion ratio share weight'.split(' ');
-const MAGNITUDES: ReadonlyMap<string, number> = new Map([
-  ['k', 3],
-  ['thousand', 3],
-  ['million', 6],
-  ['mn', 6],
-  ['billion', 9],
-  ['bn', 9],
-  ['trillion', 12],
-  ['lakh', 5],
-  ['crore', 7],
-  ['mio', 6],
-  ['millionen', 6],
-  ['millions', 6],
-  ['millones', 6],
-  ['mrd', 9],
-  ['milliarden', 9],
-  ['milliards', 9],
-  ['万', 4],
-  ['萬', 4],
-  ['亿', 8],
-  ['億', 8],
-]);
+/** Names of magnitudes by their exponent. */
+const MAGNITUDES: ReadonlyMap<string, number> = new Map(
+  Object.entries({
+    3: 'k thousand',
+    4: '万 萬',
+    5: 'lakh',
+    6: 'million mn mio millionen millions millones',
+    7: 'crore',
+    8: '亿 億',
+    9: 'billion bn mrd milliarden milliards',
+    12: 'trillion',
+  }).flatMap(([exponent, names]) => names.split(' ').map((name) => [name, Number(exponent)])),
+);
 /** Letters that are a magnitude only for an amount of money: `$5M`, but `5 m` are metres. */
-const MONEY_MAGNITUDES: ReadonlyMap<string, number> = new Map([
-  ['m', 6],
-  ['b', 9],
-  ['t', 12],
-]);
+const MONEY_MAGNITUDES: ReadonlyMap<string, number> = new Map(Object.entries({ m: 6, b: 9, t: 12 }));
 /** Magnitudes in languages where a point separates thousands. */
 const AMBIGUOUS_MAGNITUDE = /\d\s*(?:mio|millionen|mrd|milliarden|millones)\.?$/;
 /** `Score: 85`, if the schema calls it a score. */

@@ -25,39 +25,15 @@ export function readBoolean(value: unknown): boolean | undefined {
   return chosen === undefined ? undefined : chosen.value === true;
 }
 
-const NULL_WORDS = new Set([
-  '',
-  'null',
-  'none',
-  'nil',
-  'n/a',
-  'na',
-  'nan',
-  'undefined',
-  'not applicable',
-  'not available',
-  'keine angabe',
-  'k.a',
-  'non disponible',
-  'no disponible',
-  '-',
-  '--',
-  '—',
-  '–',
-  '无',
-  '暂无',
-  '不适用',
-]);
+const NULL_WORD =
+  /^(?:null|none|nil|n\/a|na|nan|undefined|not applicable|not available|keine angabe|k\.a|non? disponible|--?|[—–]|无|暂无|不适用)?$/;
 
 /** Whether a string means "no value". `unknown` does not: it is an answer. */
 export function isNullText(value: unknown): boolean {
   if (value === null) return true;
   if (typeof value !== 'string' || value.length > 20) return false;
-  return NULL_WORDS.has(
-    foldCase(value)
-      .trim()
-      .replaceAll(/^[<("'[]+|[>)"'\].]+$/g, ''),
-  );
+  const word = foldCase(value).trim();
+  return NULL_WORD.test(word.replaceAll(/^[<("'[]+|[>)"'\].]+$/g, ''));
 }
 
 /** Maximum length of a string that is parsed as JSON again. */

@@ -98,11 +98,6 @@ export function isSchema(node: unknown): node is SchemaNode {
   return typeof node === 'boolean' || isJsonObject(node);
 }
 
-/** Reads a keyword whose value is a schema. */
-export function readSchemaKeyword(node: unknown): SchemaNode[] {
-  return isSchema(node) ? [node] : [];
-}
-
 /** Reads a keyword whose value is a list of schemas. */
 export function readSchemas(nodes: unknown): SchemaNode[] {
   return Array.isArray(nodes) ? nodes.filter(isSchema) : [];

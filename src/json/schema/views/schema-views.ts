@@ -17,7 +17,6 @@ import {
   isSchema,
   MAX_PARTS,
   readEnumMembers,
-  readSchemaKeyword,
   readSchemas,
   readStrings,
   toAlternatives,
@@ -163,25 +162,26 @@ function readView(source: ViewSource, nodes: Conjunction, key: string): Alignmen
   const groups = parts
     .flatMap((part) => ['anyOf', 'oneOf'].map((keyword) => toAlternatives(readSchemas(part[keyword]))))
     .filter((group) => group.length > 0);
-  const view = createView(source, nodes, parts, groups, collectWords(key, parts), readEnumMembers(parts));
-  return { ...view, keyWords: collectWords(key, []) };
+  const members = readEnumMembers(parts);
+  const words = collectWords(key, parts);
+  return createView(source, nodes, parts, { groups, members, words, keyWords: collectWords(key, []), nesting: 0 });
 }
 
 /** Narrows a view to one alternative of its first group. */
 function chooseAlternative(source: ViewSource, view: AlignmentView, alternative: Alternative): AlignmentView {
   const others = view.groups.slice(1);
+  const { keyWords } = view;
+  const nesting = view.nesting + 1;
   if (alternative.length > 1) {
     const members = alternative.flatMap((node) => readEnumMembers([node].filter(isJsonObject)) ?? []);
-    const merged = createView(source, view.nodes, view.parts, others, view.words, members);
-    return { ...merged, keyWords: view.keyWords, nesting: view.nesting + 1 };
+    return createView(source, view.nodes, view.parts, { ...view, groups: others, members, nesting });
   }
   const chosen = readView(source, alternative, '');
-  const words = new Set([...view.words, ...chosen.words]);
   const parts = [...new Set([...view.parts, ...chosen.parts])].slice(0, MAX_PARTS);
-  const nodes = [...view.nodes, ...alternative];
+  const words = new Set([...view.words, ...chosen.words]);
   const groups = [...chosen.groups, ...others];
-  const narrowed = createView(source, nodes, parts, groups, words, readEnumMembers(parts));
-  return { ...narrowed, keyWords: view.keyWords, nesting: view.nesting + 1 };
+  const members = readEnumMembers(parts);
+  return createView(source, [...view.nodes, ...alternative], parts, { groups, members, words, keyWords, nesting });
 }
 
 /** Narrows a view to one of its types. */
@@ -201,44 +201,41 @@ function createView(
   source: ViewSource,
   nodes: Conjunction,
   parts: readonly SchemaObject[],
-  groups: AlignmentView['groups'],
-  words: ReadonlySet<string>,
-  members: readonly Choice[] | undefined,
+  {
+    groups,
+    members,
+    words,
+    keyWords,
+    nesting,
+  }: Pick<AlignmentView, 'groups' | 'members' | 'words' | 'keyWords' | 'nesting'>,
 ): AlignmentView {
   let choices: ChoiceIndex | undefined;
   const prefixes = parts.map((part) => readSchemas(part['prefixItems']));
+  const longest = Math.max(0, ...prefixes.map((prefix) => prefix.length));
   const view = {
     nodes,
     parts,
     groups,
-    nesting: 0,
+    nesting,
     members,
     words,
-    keyWords: new Set<string>(),
+    keyWords,
     properties: collectProperties(parts),
-    patterns: collectPatterns(source, parts),
+    patterns: parts.flatMap(({ patternProperties: patterns }) =>
+      Object.entries(isJsonObject(patterns) ? patterns : {}).flatMap(([text, node]) =>
+        isSchema(node) ? [{ pattern: source.compilePattern(text, '#'), node }] : [],
+      ),
+    ),
     required: new Set(parts.flatMap((part) => readStrings(part['required']))),
     isClosed: parts.some((part) => part['additionalProperties'] === false || part['unevaluatedProperties'] === false),
-    additional: parts.flatMap((part) => readSchemaKeyword(part['additionalProperties'])),
-    prefix: Array.from({ length: Math.max(0, ...prefixes.map((prefix) => prefix.length)) }, (_item, index) =>
-      prefixes.flatMap((prefix) => prefix.slice(index, index + 1)),
-    ),
-    items: parts.flatMap((part) => readSchemaKeyword(part['items'])),
+    additional: parts.flatMap((part) => [part['additionalProperties']].filter(isSchema)),
+    prefix: Array.from({ length: longest }, (_, index) => prefixes.flatMap((prefix) => prefix.slice(index, index + 1))),
+    items: parts.flatMap((part) => [part['items']].filter(isSchema)),
     format: parts.map((part) => part['format']).find((format) => typeof format === 'string'),
     isFraction: parts.some(isFractionSchema),
     choices: () => (choices ??= indexChoices(members ?? [])),
   };
   return { ...view, types: listExpectedTypes(parts, view) };
-}
-
-function collectPatterns(source: ViewSource, parts: readonly SchemaObject[]): AlignmentView['patterns'] {
-  return parts.flatMap((part) => {
-    const patterns = part['patternProperties'];
-    if (!isJsonObject(patterns)) return [];
-    return Object.entries(patterns).flatMap(([text, node]) =>
-      isSchema(node) ? [{ pattern: source.compilePattern(text, '#'), node }] : [],
-    );
-  });
 }
 
 /** Lists the types that are specified, or implied by other keywords. */
