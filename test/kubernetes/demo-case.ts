@@ -51,7 +51,11 @@ export function describeDemo(getAdmin: () => Cluster): void {
       expect(secrets).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('your token') as unknown });
       const options = ['--folder', await copyManifests(), '--server', 'https://127.0.0.1:7171'];
       const script = [join(PROJECT, 'scripts/demo-kubernetes.ts'), ...options];
-      const { exitCode, stdout, stderr } = await run('env', [KUBECONFIG, 'npx', 'tsx', ...script], PROJECT);
+      const { exitCode, stdout, stderr } = await run(
+        'env',
+        [KUBECONFIG, process.execPath, '--import', 'tsx', ...script],
+        PROJECT,
+      );
       expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
       for (const number of [1, 2, 3]) {
         expect(stdout).toMatch(new RegExp(`local#demo-\\w+-${number}: pod sluice-\\S+ on node node-1`));

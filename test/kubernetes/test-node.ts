@@ -72,7 +72,7 @@ export class TestNode {
     await node.#reportReady(cpu);
     const lease = {
       metadata: { name },
-      spec: { holderIdentity: name, leaseDurationSeconds: 8, renewTime: microTime() },
+      spec: { holderIdentity: name, leaseDurationSeconds: 20, renewTime: microTime() },
     };
     await cluster.send('POST', LEASES, lease);
     node.#loops.push(
