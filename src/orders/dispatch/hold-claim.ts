@@ -16,8 +16,11 @@ export interface HeldClaim {
   readonly stop: AbortSignal;
   /** Sets the function that receives a user's reply; it rejects if the reply is unusable. */
   onReply(deliver: (text: string) => Promise<void>): void;
-  /** Renews now; returns whether the claim is still held. A process that was paused learns here that it lost it. */
-  confirm(): Promise<boolean>;
+  /**
+   * Renews now, unless that was done recently; returns whether the claim is still held. A process that was paused learns
+   * here that it lost it.
+   */
+  confirm(maxAgeMs?: number): Promise<boolean>;
   /** Stops renewing. */
   end(): Promise<void>;
 }
@@ -107,7 +110,8 @@ export function holdClaim(
           logger.warn('reply could not be passed to the run', { run_id: id, error: String(error) }),
         );
     },
-    async confirm() {
+    async confirm(maxAgeMs = 0) {
+      if (performance.now() - lastRenewed < maxAgeMs) return !isLost;
       renewSoon();
       await renewal;
       return !isLost;
