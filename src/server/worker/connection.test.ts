@@ -1,7 +1,10 @@
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { CERTIFICATE } from '../../../test/postgres/worker-token.js';
 import { isOutage } from '../../store/ports/index.js';
 import { isSupportedProtocol } from '../handlers/worker.js';
 import { connect } from './connection.js';
@@ -41,6 +44,18 @@ describe('a connection', () => {
       const error: unknown = await connection.send('/x', {}).catch((caught: unknown) => caught);
       expect(isOutage(error)).toBe(true);
     }
+  });
+
+  it('says what to do about a certificate whose authority is unknown', async () => {
+    const [cert, key] = await Promise.all([CERTIFICATE.cert, CERTIFICATE.key].map(async (file) => readFile(file)));
+    const server = createSecureServer({ cert, key }, (_, outgoing) => outgoing.end('{}'));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    onTestFinished(() => void server.close());
+    const connection = connect({ url: `https://localhost:${(server.address() as AddressInfo).port}`, token: 't' });
+    onTestFinished(() => connection.close());
+    await expect(connection.send('/x', {})).rejects.toThrow(
+      /certificate.* Name the file of its authority with --ca\.$/,
+    );
   });
 
   it('reports a refusal with the code of the server', async () => {

@@ -198,9 +198,14 @@ function parse(text: string): unknown {
   }
 }
 
+/** Codes of certificates whose authority this host does not know. */
+const UNKNOWN_AUTHORITY = /SELF_SIGNED_CERT|UNABLE_TO_(?:GET_ISSUER|VERIFY)/;
+
 function createOutage(server: string, cause: unknown): StoreError {
   const reason = getErrorMessage(cause).replace(/\.?$/, '.');
-  return new StoreError('STORE_UNAVAILABLE', `The server ${server} is unavailable: ${reason}`, { cause });
+  const code = cause instanceof ConnectionError ? getErrorCode(cause.cause) : undefined;
+  const advice = UNKNOWN_AUTHORITY.test(code ?? '') ? ' Name the file of its authority with --ca.' : '';
+  return new StoreError('STORE_UNAVAILABLE', `The server ${server} is unavailable: ${reason}${advice}`, { cause });
 }
 
 export function createNotHeldError(name: string): StoreError {
