@@ -79,16 +79,20 @@ describe.runIf(canRunContainers)('an order in a container', () => {
     },
   );
 
-  it.each([
-    ['removed', ['rm', '--force', '--time', '0']],
-    ['killed', ['kill']],
-    ['stopped', ['stop']],
-  ])('that was %s under a living worker is executed again once, without a human', async (_, command) => {
+  it.each<[string, (container: string) => unknown]>([
+    ['removed', (container) => podman('rm', '--force', '--time', '0', container)],
+    ['killed', (container) => podman('kill', container)],
+    ['stopped', (container) => podman('stop', container)],
+    [
+      'killed from outside',
+      (container) => process.kill(Number(podman('inspect', '--format', '{{.State.Pid}}', container)), 'SIGKILL'),
+    ],
+  ])('that was %s under a living worker is executed again once, without a human', async (_, end) => {
     const { startWorker, submit, readStarted, store } = await openSite('server');
     await startWorker('worker', 'machine-a', 'agent');
     const { order, run } = await submit();
     await expect.poll(readStarted).toEqual([order.run_id]);
-    podman(...command, ...podman('ps', '--quiet', '--filter', `label=sluice.run=${run}`).split('\n'));
+    end(podman('ps', '--quiet', '--filter', `label=sluice.run=${run}`));
     await expect.poll(async () => (await store.findIssue(order.issue_ref))?.state).toBe('review');
     expect((await store.findRun(run))?.result?.error).toMatchObject({ code: 'PLACEMENT_FAILED', cause: 'evicted' });
     expect(await readStarted()).toHaveLength(2);

@@ -141,7 +141,7 @@ describe('the container of a process', () => {
 
   it.each([
     ['out of memory', { Status: 'exited', ExitCode: 137, OOMKilled: true }, 'oom', /more than its memory \(64Mi\)/],
-    ['of one that was stopped', { Status: 'exited', ExitCode: 143 }, 'evicted', /stopped \(SIGTERM\), not by Sluice/],
+    ['of one that was stopped', { Status: 'exited', ExitCode: 143 }, 'evicted', /by a signal, not by Sluice/],
     ['of a client that was killed', { Status: 'running' }, 'unknown', /connection to it was lost/],
     ['of a container that never started', { Status: 'created' }, 'image', /"codex" in .*: exec format error/],
   ])('explains the exit %s', async (_, fields, cause, reason) => {
@@ -162,10 +162,20 @@ describe('the container of a process', () => {
     expect(await calls()).toEqual(expect.arrayContaining([`container=${ID}`, 'event=kill']));
   });
 
-  it('does not explain an exit of the process itself', async () => {
-    const { engine, request } = await makeEngine({ inspect: state({ Status: 'exited', ExitCode: 137 }) });
-    const { container } = await openContainer(engine, request);
+  it.each([
+    ['an exit of the process itself', 3, {}],
+    ['a kill that its limit can be the reason for', 137, { memory: '64Mi' }],
+  ])('does not explain %s', async (_, ExitCode, limits) => {
+    const { engine, request } = await makeEngine({ inspect: state({ Status: 'exited', ExitCode }) });
+    const { container } = await openContainer(engine, { ...request, ...limits });
     expect(await container?.explainExit('')).toBeUndefined();
+  });
+
+  it('waits for the exit code, which Podman records after the end', async () => {
+    const inspect = `if [ -e asked ]; then ${state({ Status: 'exited', ExitCode: 137 })}; else touch asked; ${state({ Status: 'exited', ExitCode: 0 })}; fi`;
+    const { engine, request } = await makeEngine({ inspect });
+    const { container } = await openContainer(engine, request);
+    expect(await container?.explainExit('')).toMatchObject({ cause: 'evicted' });
   });
 
   it('is not reported as ended by an engine that does not answer', async () => {

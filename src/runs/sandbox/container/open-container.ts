@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { SluiceError } from '../../../base/index.js';
 import {
   INCOMPLETE_SEARCH,
@@ -235,6 +236,10 @@ function listMappings(option: string, inside: number, outside: number): string[]
 /** The exit codes of a process that was killed, and of one that was asked to end, as by `podman stop`. */
 const [KILLED, STOPPED] = [137, 143];
 
+/** Podman records the exit code of a container a little after its end; until then it is 0. */
+const CODE_TRIES = 6;
+const CODE_PAUSE_MS = 500;
+
 /** How the first process of a container (Podman's catatonit, Docker's tini) reports that the command does not exist. */
 const MISSING_PROGRAM = /^(?:ERROR \(catatonit:\d+\): failed to exec pid1: |\[FATAL tini \(\d+\)\] )(.*)$/m;
 
@@ -244,7 +249,12 @@ async function explainExit(
   id: string,
   errors: string,
 ): Promise<PlacementFailure | undefined> {
-  const found = await inspectContainer(engine, id);
+  let found = await inspectContainer(engine, id);
+  for (let tries = 1; typeof found === 'object' && found.state === 'gone' && found.exitCode === 0; tries += 1) {
+    if (tries === CODE_TRIES) break;
+    await sleep(CODE_PAUSE_MS);
+    found = await inspectContainer(engine, id);
+  }
   if (found === undefined) return { cause: 'unknown', reason: `${engine.name} does not answer` };
   if (found === 'absent') return { cause: 'evicted', reason: 'it was removed while it was running' };
   const cannotStart = `cannot start "${command[0]}" in the image "${image}"`;
@@ -253,11 +263,11 @@ async function explainExit(
   if (found.state === 'alive') return { cause: 'unknown', reason: 'the connection to it was lost' };
   if (found.isOutOfMemory && found.exitCode === KILLED)
     return { cause: 'oom', reason: `it used more than its memory${memory === undefined ? '' : ` (${memory})`}` };
-  // Podman records the exit code of a container a little after its end; until then it is 0.
-  if ([0, KILLED].includes(found.exitCode) && (await wasKilled(engine, id)))
+  if (found.exitCode === KILLED && (await wasKilled(engine, id)))
     return { cause: 'evicted', reason: `it was killed through ${engine.name}` };
-  // Not every version of Podman records that it has stopped a container.
-  if (found.exitCode === STOPPED) return { cause: 'evicted', reason: 'it was stopped (SIGTERM), not by Sluice' };
+  // Stopped, which not every version of Podman records, or killed from outside. With a limit, that can be the reason.
+  if (found.exitCode === STOPPED || (found.exitCode === KILLED && memory === undefined))
+    return { cause: 'evicted', reason: 'it was stopped by a signal, not by Sluice' };
   const problem = MISSING_PROGRAM.exec(errors)?.[1];
   return problem === undefined ? undefined : { cause: 'image', reason: `${cannotStart}: ${problem}` };
 }
