@@ -47,10 +47,14 @@ async function drain(site: WorkerSite, store: Store): Promise<number> {
   });
   await Promise.all(workers.map(async ({ ready }) => ready));
   let kills = 0;
+  let executed = 0;
   while (await hasOpenWork(store)) {
     await sleep(KILL_INTERVAL_MS);
     const oldestIndex = workers.findIndex(({ isReady }) => isReady);
-    if (kills === KILLS || oldestIndex === -1) continue;
+    const { length } = await site.readEffects();
+    // On a busy host, a worker can take longer to start: without this, each would be killed before it claims anything.
+    if (kills === KILLS || oldestIndex === -1 || length === executed) continue;
+    executed = length;
     const [killed] = workers.splice(oldestIndex, 1, site.startWorker());
     killed?.child.kill('SIGKILL');
     const { server } = site;
