@@ -20,7 +20,8 @@ try {
   await prepareRepository();
   await mkdir(FOLDER, { recursive: true });
   const prompt = 'Create artifacts/text.md, then report it.';
-  await draw('run', ['run', '--engine', 'codex', '--schema', 'files.schema.json', prompt], 25);
+  const words = ['--engine', 'codex', '--permissions', 'workspace', '--schema', 'files.schema.json', prompt];
+  await draw('run', ['run', ...words], 25);
   await draw('order', ['order', 'request.json'], 42);
 } finally {
   await rm(home, { recursive: true, force: true });

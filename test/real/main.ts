@@ -15,10 +15,17 @@ import {
   PRESET_FOLDER,
   PROGRAMS_FOLDER,
 } from './install-programs.js';
-import { ACP_CASES, APPROVAL_CASES, ENGINE_CASES, FAULT_CASES, PRESET_CASES } from './real-cases.js';
+import { ACP_CASES, APPROVAL_CASES, ENGINE_CASES, FAULT_CASES, FIRST_RUN_CASES, PRESET_CASES } from './real-cases.js';
 
 const words = process.argv.slice(2);
-const allCases = [...PRESET_CASES, ...FAULT_CASES, ...APPROVAL_CASES, ...ACP_CASES, ...ENGINE_CASES];
+const allCases = [
+  ...PRESET_CASES,
+  ...FAULT_CASES,
+  ...APPROVAL_CASES,
+  ...FIRST_RUN_CASES,
+  ...ACP_CASES,
+  ...ENGINE_CASES,
+];
 const requested = words.includes('--all')
   ? allCases
   : words.flatMap((word) => (word === 'acp' ? ACP_CASES : word === 'faults' ? FAULT_CASES : [word]));
@@ -51,7 +58,7 @@ const engines: string[] = allCases.filter((name) => {
     notRun.push(`${name}: the agents could not be installed`);
     return false;
   }
-  if (APPROVAL_CASES.includes(name)) return true;
+  if ([...APPROVAL_CASES, ...FIRST_RUN_CASES].includes(name)) return true;
   const isMatrix = ACP_CASES.includes(name);
   const agent = isMatrix ? `${name.slice('acp-'.length)}-acp` : name.replace('faults-', '');
   // An ACP agent does not print its version; without a binary for this platform, its engine's executable does not start.
@@ -68,6 +75,8 @@ if (!FAULT_CASES.some((name) => requested.includes(name)))
   notRun.push('the table of faults: not requested (-- faults, or -- --all)');
 if (!APPROVAL_CASES.some((name) => requested.includes(name)))
   notRun.push('approvals: not requested (-- approvals, or -- --all)');
+if (!FIRST_RUN_CASES.some((name) => requested.includes(name)))
+  notRun.push('the first run of README: not requested (-- first-run, or -- --all)');
 for (const name of requested) if (!allCases.includes(name)) notRun.push(`${name}: unknown engine`);
 
 const totals = await runTests(engines);

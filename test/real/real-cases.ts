@@ -14,3 +14,6 @@ export const APPROVAL_CASES = ['approvals'];
 
 /** All presets that can be driven here; they need more agents. */
 export const PRESET_CASES = ['presets'];
+
+/** README's commands in an empty folder, with the packed package; they need a build. */
+export const FIRST_RUN_CASES = ['first-run'];

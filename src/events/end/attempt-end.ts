@@ -339,10 +339,17 @@ function findFailure({ runtimeError, lastError, lastCause, exitCode, signal }: E
   return null;
 }
 
+const MISSING_VARIABLE =
+  /\bmissing environment variable\b|\benvironment variable\b[^\n]{0,80}\bnot (?:set|found|defined)\b/i;
+
+/** Callers often have set the variable, and do not expect that agents lack it. */
+const VARIABLE_HINT = 'Agents only receive variables of their engine and those named in `env` (`--env NAME`).';
+
 function createEngineFailure(message: string, lastCause: FailureCause | null): Failure {
   const cause = nameCause(message, lastCause);
   const code = cause.cause === 'auth' ? 'ENGINE_AUTH_FAILED' : 'ENGINE_RUNTIME_ERROR';
-  return { category: 'engine', code, message, ...cause };
+  const hint = MISSING_VARIABLE.test(message) ? ` ${VARIABLE_HINT}` : '';
+  return { category: 'engine', code, message: `${message}${hint}`, ...cause };
 }
 
 function nameCause(error: string | null, lastCause: FailureCause | null): Pick<Failure, 'cause'> {

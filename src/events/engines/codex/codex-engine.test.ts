@@ -274,6 +274,15 @@ describe('recognizing codex', () => {
   });
 });
 
+describe('a codex error about a missing variable', () => {
+  it('says how the agent gets it', () => {
+    const message = 'Missing environment variable: `MODEL_KEY`.';
+    const { of } = translateLines({ stdout: [codex.turn, codex.failed(message)], end: { exitCode: 1 } });
+    const hint = 'Agents only receive variables of their engine and those named in `env` (`--env NAME`).';
+    expect(of('conversation.failed')).toMatchObject([{ error: { message: `${message} ${hint}` } }]);
+  });
+});
+
 describe('a codex error without a message', () => {
   it('does not replace the known one', () => {
     const stdout = [codex.turn, { type: 'error', message: 'unexpected status 401 Unauthorized' }, codex.failed('')];
