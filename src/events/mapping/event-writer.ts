@@ -303,14 +303,14 @@ export class EventWriter {
    * and those of the step to its first message or call.
    */
   #addFcmpFields({ type, data }: FcmpContent, takesFields: boolean): FcmpEvent['data'] {
-    if (this.lastFields !== null) return { ...data, ...this.lastFields, ...data } as FcmpEvent['data'];
+    if (this.lastFields !== null) return addMissing(data, this.lastFields) as FcmpEvent['data'];
     const hasStep = this.step !== null && (type === 'assistant.message.final' || type === 'assistant.tool_call');
     const fields = takesFields ? this.takeFields() : null;
     if (fields === null && !hasStep) return data;
     const { step } = this;
     if (hasStep) this.step = null;
-    // The reader knows better what its record means than the table of names does.
-    return { ...data, ...fields, ...data, ...(hasStep ? step : undefined) } as FcmpEvent['data'];
+    const withFields = addMissing(data, fields);
+    return (hasStep ? Object.assign(withFields, step) : withFields) as FcmpEvent['data'];
   }
 
   release(): void {
@@ -371,4 +371,14 @@ const MAX_TIME_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
  */
 export function toTimestamp(ms: number): string {
   return new Date(Number.isFinite(ms) ? Math.min(Math.max(0, ms), MAX_TIME_MS) : 0).toISOString();
+}
+
+/**
+ * Adds fields that the data lacks: the reader knows better what its record means than the table of names does. Adding
+ * them one by one takes half as long as more spreads.
+ */
+function addMissing(data: object, fields: EngineFields | null): object {
+  const complete: Record<string, unknown> = { ...data };
+  for (const key in fields) if (!(key in complete)) complete[key] = fields[key as keyof EngineFields];
+  return complete;
 }

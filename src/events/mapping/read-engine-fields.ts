@@ -40,10 +40,7 @@ const MAX_TEXT = 4096;
 const MAX_ATTACHMENTS = 64 * 1024;
 
 export function readEngineFields(record: object): EngineFacts {
-  const found = collect(record, findType(record), 0, null);
-  if (found === null) return NO_FACTS;
-  const { engine_at: at = null, ...fields } = found;
-  return { at: at as string | null, fields: Object.keys(fields).length === 0 ? null : fields };
+  return collect(record, findType(record), 0, null) ?? NO_FACTS;
 }
 
 /** Most records have no named field: they need no object. */
@@ -66,7 +63,11 @@ function collect(object: object, parent: string, depth: number, facts: FoundFact
     if (fields === undefined && typeof value !== 'object') continue;
     const field = fields?.get(parent) ?? fields?.get('');
     const named = field === undefined ? undefined : convert(field, value, key);
-    if (field !== undefined && named !== undefined) (found ??= {})[field] ??= named;
+    if (field !== undefined && named !== undefined) {
+      found ??= { at: null, fields: null };
+      if (field === 'engine_at') found.at ??= named as string;
+      else (found.fields ??= {})[field] ??= named;
+    }
     const isOpen = named === undefined || field === 'response_headers';
     const isContent = CONTENT.has(key) && !(key === '_meta' && parent === 'update');
     if (isOpen && depth < MAX_DEPTH && isRecord(value) && !isContent)
@@ -75,8 +76,11 @@ function collect(object: object, parent: string, depth: number, facts: FoundFact
   return found;
 }
 
-/** The fields found so far. */
-type FoundFacts = Record<string, unknown>;
+/** What has been found so far. */
+interface FoundFacts {
+  at: string | null;
+  fields: Record<string, unknown> | null;
+}
 
 /** Converts a value to a field's type; undefined if it has another type or no value. */
 function convert(field: EngineFieldName, value: unknown, key: string): unknown {
