@@ -47,13 +47,12 @@ export async function readChange(context: ChangeContext, record: OrderRecord): P
   try {
     const worktree = getWorktree(context.data, order, record.run, context.filters);
     // A confirmed commit is the whole change, and the worktree might already belong to a retry.
-    const isConfirmed = record.decision?.evidence?.some(
-      ({ claim, verdict }) => claim === 'commit' && verdict === 'confirmed',
-    );
+    const isConfirmed =
+      record.decision?.evidence?.some(({ claim, verdict }) => claim === 'commit' && verdict === 'confirmed') === true;
     const change =
-      isConfirmed !== true && (await isFolder(worktree.folder))
+      !isConfirmed && (await isFolder(worktree.folder))
         ? await readWorktree(context, worktree, base)
-        : await readCommit(context, worktree, record, base);
+        : await readCommit(context, worktree, record, base, isConfirmed);
     return { ...subject, ...change };
   } catch (error) {
     const why = context.maskText(getErrorMessage(error));
@@ -107,13 +106,16 @@ async function readCommit(
   { repoDir, branch }: Worktree,
   { order, result }: OrderRecord,
   base: string,
+  isConfirmed: boolean,
 ): Promise<ShownChange> {
   const claimed = result?.changes.commit;
   if (order.repo !== undefined && claimed !== undefined) await fetchMissing(context, order.repo, repoDir, claimed);
   const start = await recordStart(repoDir);
   if ('why' in start) return createEmptyChange(`Cannot read the repository: ${start.why}.`);
   const tip = await runGit(repoDir, ['rev-parse', '--quiet', '--verify', `refs/heads/${branch}^{commit}`]);
-  const commitName = tip.code === 0 ? tip.stdout.trim() : (claimed ?? '');
+  // A process that the agent left could have moved the branch.
+  const isProven = isConfirmed && claimed !== undefined;
+  const commitName = tip.code === 0 && !isProven ? tip.stdout.trim() : (claimed ?? '');
   if (!/^[0-9a-f]{4,64}$/.test(commitName)) return createEmptyChange('Nothing was committed, and no worktree exists.');
   return withObjects(start, async (call): Promise<ShownChange> => {
     const resolved = await call(['rev-parse', '--quiet', '--verify', `${commitName}^{commit}`], TIME_LIMIT);
