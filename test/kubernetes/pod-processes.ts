@@ -49,6 +49,8 @@ type Image =
   | ((command: readonly string[]) => Command)
   | {
       readonly root: readonly string[];
+      /** More of these options, which also hold where a volume is above them, such as for a project in `/tmp`. */
+      readonly programs?: readonly string[];
       readonly entrypoint?: readonly string[];
       readonly env: Readonly<Record<string, string>>;
     };
@@ -100,7 +102,8 @@ export async function startContainer(
     }
     const entrypoint = command.length > 0 ? command : (image.entrypoint ?? []);
     const own = ['--unshare-pid', '--as-pid-1', '--die-with-parent', '--proc', '/proc', '--dev', '/dev'];
-    const all = [...own, ...image.root, ...mounts, '--', ...entrypoint, ...args];
+    const system = [...image.root, ...mounts, ...(image.programs ?? [])];
+    const all = [...own, ...system, '--', ...entrypoint, ...args];
     child = spawn('bwrap', all, { cwd: '/', env: { ...path, ...image.env, ...env }, stdio: [...stdio] });
   }
   await once(child, 'spawn');

@@ -59,7 +59,7 @@ function createDeployedImages(): Images {
   ];
   const path = `/app/bin:${process.env['PATH'] ?? ''}`;
   const env = { HOME: '/tmp', SLUICE_DATA: '/data', PATH: path };
-  const product = { root: [...base, ...sluice], entrypoint: ['sluice'], env };
+  const product = { root: base, programs: sluice, entrypoint: ['sluice'], env };
   return {
     [`registry.example.org/sluice:${version}`]: product,
     [`registry.example.org/sluice-worker:${version}`]: product,

@@ -223,7 +223,7 @@ function withProtocol<E extends Endpoint>(handler: Handler<E>): Handler<E> {
     }
     throw new RequestError(
       'PROTOCOL_UNSUPPORTED',
-      `The worker speaks version "${sent.slice(0, 20)}" of the worker protocol, this server ${WORKER_PROTOCOL}. Use versions of Sluice that are at most one minor version apart.`,
+      `The header "sluice-protocol" names version "${sent.slice(0, 20)}" of the worker protocol, this server speaks ${WORKER_PROTOCOL}. Use versions of Sluice that are at most one minor version apart.`,
     );
   };
 }

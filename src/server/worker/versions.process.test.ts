@@ -87,3 +87,17 @@ it('refuses a worker that is two versions apart', async () => {
   const report = { id: 'x', host: 'x', version: '0', engines: [], capacity: 0, busy: 0, state: 'starting' };
   await expect(connection.send('/v1/worker/report', report)).rejects.toMatchObject({ code: 'PROTOCOL_UNSUPPORTED' });
 });
+
+it('names the header with the version if a request lacks it', async () => {
+  const { url } = await openListeningServer({
+    settings: { tokens: [{ name: 'fleet', scopes: ['worker'], value: TOKEN }] },
+  });
+  const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
+  const refused = await fetch(`${url}/v1/worker/place`, { method: 'POST', headers, body: '{}' });
+  expect(await refused.json()).toMatchObject({
+    code: 'PROTOCOL_UNSUPPORTED',
+    detail: expect.stringMatching(
+      /^The header "sluice-protocol" names version "".*this server speaks \d+\.\d+\./,
+    ) as unknown,
+  });
+});
