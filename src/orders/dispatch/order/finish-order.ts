@@ -225,7 +225,7 @@ async function commitUncommitted(
 }
 
 /** A commit made by Sluice becomes the result's commit, whether or not the agent named one. */
-function withCommit(reading: Reading, commit: string): Reading {
+export function withCommit(reading: Reading, commit: string): Reading {
   if (reading.result === undefined) return reading;
   const resolved = new Set(['CHANGES_MISSING', 'COMMIT_NOT_FOUND', 'COMMIT_UNCHECKED']);
   return {
