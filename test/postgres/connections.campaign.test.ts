@@ -6,6 +6,7 @@ import { sampleSpec } from '../../src/store/contract/fixtures/run-samples.js';
 import { openStore } from '../../src/store/index.js';
 import { report } from '../report.js';
 import { makeFolder } from '../temporary-folder.js';
+import { openWithRetries } from './fixtures/open-with-retries.js';
 import { queryServer } from './measure-load.js';
 import { startVirtualWorker } from './virtual-worker.js';
 import { makeWorkerSite } from './worker-site.js';
@@ -35,7 +36,10 @@ it(
       const address = `https://localhost:${server?.network.port}`;
       const connection = connect({ url: address, token: WORKER_TOKEN, ca });
       const self = { host: 'virtual', version: '0', engines: [] };
-      const remote = await openRemotePorts({ connection, data, filters: {}, token: WORKER_TOKEN }, self);
+      // All in this one process, which can take longer for their first requests than the server waits.
+      const remote = await openWithRetries(async () =>
+        openRemotePorts({ connection, data, filters: {}, token: WORKER_TOKEN }, self),
+      );
       const worker = startVirtualWorker(remote, {
         id: `w${number}`,
         data,

@@ -214,7 +214,8 @@ describe.each<Route>(['database', 'https'])('a fleet of workers (%s)', (route) =
           oldestIndex !== -1 &&
           settled >= ORDERS * (0.55 + (0.4 * kills) / KILLS)
         ) {
-          const [killed] = processes.splice(oldestIndex, 1, site.startWorker());
+          const [killed] = processes.splice(oldestIndex, 1);
+          processes.push(site.startWorker());
           killed?.child.kill('SIGKILL');
           kills += 1;
         }

@@ -55,7 +55,9 @@ async function drain(site: WorkerSite, store: Store): Promise<number> {
     // On a busy host, a worker can take longer to start: without this, each would be killed before it claims anything.
     if (kills === KILLS || oldestIndex === -1 || length === executed) continue;
     executed = length;
-    const [killed] = workers.splice(oldestIndex, 1, site.startWorker());
+    const [killed] = workers.splice(oldestIndex, 1);
+    // The last to be killed again: in its place, it would be killed before any other.
+    workers.push(site.startWorker());
     killed?.child.kill('SIGKILL');
     const { server } = site;
     if (server !== undefined) await injectFault(server, FAULTS[kills % FAULTS.length]);

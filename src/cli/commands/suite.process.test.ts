@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { createReadStream } from 'node:fs';
 import { mkdir, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -15,6 +16,7 @@ beforeEach(async () => {
   const write = `require('node:fs').writeFileSync(process.env.SLUICE_RUN_DIR + '/work_result.json', JSON.stringify({
     IssueRef: process.env.SLUICE_ISSUE_REF, RunId: process.env.SLUICE_RUN_ID, Status: 'ok', Summary: 'Did it.',
     Changes: { PR: 'https://example.org/1' }, Tests: 'n/a' }))`;
+  const leave = `require('node:fs').writeFileSync('new.txt', 'x'); ${write.replace("Changes: { PR: 'https://example.org/1' }, ", '')}`;
   const createWrapper = (source: string): object => ({
     type: 'script',
     command: [process.execPath, '-e', source],
@@ -22,7 +24,11 @@ beforeEach(async () => {
   });
   folder = await makeFolder({
     'sluice.config.json': JSON.stringify({
-      wrappers: { honest: createWrapper(write), silent: createWrapper(`console.log('all done, trust me ${SECRET}')`) },
+      wrappers: {
+        honest: createWrapper(write),
+        untidy: createWrapper(leave),
+        silent: createWrapper(`console.log('all done, trust me ${SECRET}')`),
+      },
       secrets: { patterns: ['hunter2'] },
     }),
     'schema.json': JSON.stringify(SCHEMA),
@@ -121,6 +127,20 @@ describe('sluice suite with an order', () => {
     expect(changedRun.exitCode).toBe(1);
     expect(changedRun.stdout).toContain('"part":"reading"');
     expect(changedRun.stdout).toContain('"part":"decision"');
+  });
+
+  it('keeps the commit that Sluice has made of what the agent left', async () => {
+    const git = (...args: readonly string[]) =>
+      execFileSync('git', ['-C', join(folder, 'repository'), '-c', 'user.name=x', '-c', 'user.email=x@y', ...args]);
+    for (const step of ['init --quiet', 'add .', 'commit --quiet -m Begin']) git(...step.split(' '));
+    const id = await order('untidy');
+    const added = await sluice('suite', 'add', id, '--name', 'untidy', ...suiteArgs(), ...locationArgs());
+    expect(added).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(added.json()).toMatchObject({
+      reading: { result: { changes: { commit: expect.stringMatching(/^[\da-f]{40}$/) as unknown } }, problems: [] },
+      decision: { action: 'advance' },
+    });
+    expect(await sluice('suite', 'run', ...suiteArgs())).toMatchObject({ exitCode: 0 });
   });
 
   it('masks secrets in every file', async () => {

@@ -18,7 +18,7 @@ export { claimRuns, executeClaim, type ClaimingOptions } from './claim-runs.js';
 export { startHostDuties } from './host-duties.js';
 export { startPlacing } from './start-placing.js';
 export type { BudgetSettings } from './worker-options.js';
-export { collectResult, readExit } from './order/finish-order.js';
+export { collectResult, readExit, withCommit } from './order/finish-order.js';
 export { readChange } from '../git/read-change.js';
 export { readRace } from '../race/decide-race.js';
 export { RepoError, type RepoErrorCode } from '../git/mirror.js';

@@ -36,6 +36,8 @@ const orderFactsSchema = object(
   {
     /** Whether the order asked for a change to the repository or only for a report. */
     expects: oneOf(['change', 'report']),
+    /** The commit of the change: the agent's, or the one that Sluice made of what the agent had left. */
+    commit: name,
     /** The problem with the commit that the result names. */
     commit_problem: problemSchema,
     /** The decision at that time. */

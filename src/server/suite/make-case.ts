@@ -215,6 +215,8 @@ async function gatherFacts(
   const commitProblem = execution?.problems.find(
     ({ code }) => code === 'COMMIT_NOT_FOUND' || code === 'COMMIT_UNCHECKED',
   );
+  const hasChange = execution?.problems.every(({ code }) => code !== 'CHANGES_MISSING' && code !== commitProblem?.code);
+  const commit = hasChange === true ? order.result?.changes.commit : undefined;
   const decision = order.decision;
   const { value, repair_level } = record.result ?? {};
   const resultFile = await readCaseFile('work_result.json', CASE_BYTES, async () =>
@@ -231,7 +233,7 @@ async function gatherFacts(
     signal: execution?.signal ?? null,
     evidence: (decision?.evidence ?? []).filter(({ by, claim }) => by === 'sluice' && claim !== 'result'),
     result_is_answer: resultFile !== undefined && Buffer.from(resultFile).toString() === answer,
-    ...omitUndefined({ expects, commit_problem: commitProblem }),
+    ...omitUndefined({ expects, commit, commit_problem: commitProblem }),
     ...(decision === null
       ? {}
       : { decided: { action: decision.action, code: decision.result_code, reason: decision.reason } }),

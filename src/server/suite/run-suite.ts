@@ -13,7 +13,7 @@ import { SuiteError, type Assessment, type OrderFacts } from './case-record.js';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { collectResult, readExit } from '../../orders/dispatch/index.js';
+import { collectResult, readExit, withCommit } from '../../orders/dispatch/index.js';
 import { readSmallFile } from '../../base/files/index.js';
 import { decide, gatherEvidence, readWorkResult, RESULT_FILES, STREAM_BYTES } from '../../orders/index.js';
 import type { Reading, RunResult } from '../../store/records/index.js';
@@ -274,7 +274,8 @@ async function assessOrder(content: CaseContent, facts: OrderFacts): Promise<Ass
         Promise.resolve(facts.commit_problem === undefined ? {} : { problem: facts.commit_problem }),
     });
   });
-  const relevantReading = facts.expects === 'report' ? removeProblem(reading, 'CHANGES_MISSING') : reading;
+  const relevantReading =
+    facts.expects === 'report' ? removeProblem(reading, 'CHANGES_MISSING') : addCommit(reading, facts.commit);
   const completeReading =
     relevantReading.result === undefined && draft !== undefined ? { ...relevantReading, draft } : relevantReading;
   const { runError } = readExit(result);
@@ -300,6 +301,13 @@ async function assessOrder(content: CaseContent, facts: OrderFacts): Promise<Ass
     },
     decision: { action, code: result_code, reason },
   };
+}
+
+/** Adds the commit that Sluice made; an agent might have shortened its own. */
+function addCommit(reading: Reading, commit: string | undefined): Reading {
+  const claimed = reading.result?.changes.commit;
+  const isClaimed = claimed !== undefined && commit?.startsWith(claimed) === true;
+  return commit === undefined || isClaimed ? reading : withCommit(reading, commit);
 }
 
 function removeProblem(reading: Reading, removed: string): Reading {

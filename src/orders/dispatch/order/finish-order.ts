@@ -181,7 +181,7 @@ async function prove(
   }
   const committed = await commitUncommitted(context, endedOrder, result);
   const reading =
-    committed.state === 'committed' ? withCommit(endedOrder.reading, committed.commit, RESOLVED) : endedOrder.reading;
+    committed.state === 'committed' ? withCommit(endedOrder.reading, committed.commit) : endedOrder.reading;
   const claimedPr = result.changes.pr;
   const request =
     claimedPr === undefined
@@ -227,10 +227,10 @@ async function commitUncommitted(
 }
 
 /** Problems that are resolved once Sluice has made the commit. */
-const RESOLVED = new Set(['CHANGES_MISSING', 'COMMIT_NOT_FOUND', 'COMMIT_UNCHECKED']);
+const RESOLVED: ReadonlySet<string> = new Set(['CHANGES_MISSING', 'COMMIT_NOT_FOUND', 'COMMIT_UNCHECKED']);
 
 /** Sets a result's commit: one made by Sluice becomes its commit, whether or not the agent named one. */
-function withCommit(reading: Reading, commit: string, resolved: ReadonlySet<string>): Reading {
+export function withCommit(reading: Reading, commit: string, resolved = RESOLVED): Reading {
   if (reading.result === undefined) return reading;
   return {
     ...reading,
