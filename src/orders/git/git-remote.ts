@@ -22,13 +22,14 @@ export async function withRemote<T>(
   mirror: { readonly folder: string; readonly format: string; readonly purpose: 'fetch' | 'push' },
   work: (call: CallGit) => Promise<T>,
 ): Promise<T> {
-  return withGitDir(mirror, async (gitDir) => {
+  const objects = join(mirror.folder, 'objects');
+  return withGitDir({ format: mirror.format, objects }, async (gitDir) => {
     const refs = mirror.purpose === 'fetch' ? await listRefs(mirror.folder) : new Map<string, string>();
     if (refs.size > 0) {
       const lines = [...refs].map(([name, hash]) => `${hash} ${name}\n`);
       await writeFile(join(gitDir, 'packed-refs'), `# pack-refs with: \n${lines.join('')}`);
     }
-    const options = { gitDir, objectDirectory: join(mirror.folder, 'objects') };
+    const options = { gitDir, objectDirectory: objects };
     return work(async (args, extra = {}) => callRemote(repo, args, { ...options, ...extra }));
   });
 }

@@ -1,14 +1,20 @@
-import { lstat, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getErrorMessage, cutText } from '../../base/index.js';
-import { describeGitFailure, runGit, type CallGit, type GitFilters } from './run-git.js';
+import {
+  describeGitFailure,
+  runGit,
+  type CallGit,
+  type GitFilters,
+  type GitOptions,
+  type GitResult,
+} from './run-git.js';
 import { dropFullStop } from '../plain-text.js';
 import { parseChanges, type FileChange } from '../proof/changes.js';
 import type { Repo } from '../repos/repos.js';
 import type { Change, OrderRecord, ChangedFile } from '../../store/records/index.js';
 import { fetchMirror } from './mirror.js';
-import { recordStart, withObjects } from './repository.js';
+import { recordStart, withObjects, withScratchObjects } from './repository.js';
 import { findNestedRepositories, getWorktree, withPrivateGitDir, type Worktree } from './worktree.js';
 
 /** Options for reading a change. */
@@ -75,29 +81,28 @@ async function isFolder(path: string): Promise<boolean> {
 /** Reads the current files through a private git directory and index: neither the repository nor its index is changed. */
 async function readWorktree(context: ChangeContext, worktree: Worktree, base: string): Promise<ShownChange> {
   const { folder } = worktree;
-  const scratch = await mkdtemp(join(tmpdir(), 'sluice-index-'));
   let change = createEmptyChange('Git cannot read the worktree.');
-  try {
-    await withPrivateGitDir(worktree, async (call, { head }) => {
-      const options = { ...TIME_LIMIT, indexFile: join(scratch, 'index') };
-      const read = await call(['read-tree', 'HEAD'], options);
-      // Git would query the state of a repository inside the worktree with that repository's own configuration.
-      const [nested] = await findNestedRepositories(call, folder, head);
-      if (nested !== undefined) change = createEmptyChange('The worktree contains a nested repository.');
-      if (read.code !== 0 || nested !== undefined) return read;
-      const added = await call(['add', '--all', '--', '.'], options);
-      if (added.code !== 0) return added;
-      const files = await listFiles(context, async (args, limits) => call(args, { ...options, ...limits }), [
-        'diff-index',
-        '--cached',
-        base,
-      ]);
-      change = { source: 'worktree', commit: null, ...files };
-      return added;
-    });
-  } finally {
-    await rm(scratch, { recursive: true, force: true });
-  }
+  const read = async (call: CallGit, head: string, options: GitOptions): Promise<GitResult> => {
+    const filled = await call(['read-tree', 'HEAD'], options);
+    // Git would query the state of a repository inside the worktree with that repository's own configuration.
+    const [nested] = await findNestedRepositories(call, folder, head);
+    if (nested !== undefined) change = createEmptyChange('The worktree contains a nested repository.');
+    if (filled.code !== 0 || nested !== undefined) return filled;
+    const added = await call(['add', '--all', '--', '.'], options);
+    if (added.code !== 0) return added;
+    const files = await listFiles(context, async (args, limits) => call(args, { ...options, ...limits }), [
+      'diff-index',
+      '--cached',
+      base,
+    ]);
+    change = { source: 'worktree', commit: null, ...files };
+    return added;
+  };
+  await withPrivateGitDir(worktree, async (call, { head, objects }) =>
+    withScratchObjects(objects, async (objectDirectory) =>
+      read(call, head, { ...TIME_LIMIT, objectDirectory, indexFile: join(objectDirectory, 'index') }),
+    ),
+  );
   return change;
 }
 
