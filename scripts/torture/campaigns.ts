@@ -41,6 +41,8 @@ const RUN_KILLS = 50;
 const ATTACK_SECONDS = 600;
 const GIT_CONFIGURATIONS = 100;
 const ATTEMPT_ROUNDS = 200;
+/** More than there are, so all of them. */
+const HONEST_TASKS = 100;
 
 /** All campaigns, in execution order. */
 export function makeCampaigns({ damages, rounds, seconds, minutes }: CampaignLength): readonly Campaign[] {
@@ -171,6 +173,10 @@ export function makeCampaigns({ damages, rounds, seconds, minutes }: CampaignLen
         'src/orders/dispatch/reconcile',
         'src/orders/dispatch/order/isolation',
         'src/orders/dispatch/order/base-checks',
+        'src/orders/dispatch/order/steered-checks',
+        'src/orders/dispatch/order/orders-by-url',
+        'src/orders/git/mirror',
+        'src/orders/git/read-change',
         'src/orders/git/worktree',
         'src/orders/lead/settle-masking',
         'src/orders/proof',
@@ -186,7 +192,7 @@ export function makeCampaigns({ damages, rounds, seconds, minutes }: CampaignLen
         'src/orders/dispatch/schedules',
       ],
       rounds: 1,
-      settings: { ATTACK_SECONDS, GIT_CONFIGURATIONS, ATTEMPT_ROUNDS },
+      settings: { ATTACK_SECONDS, GIT_CONFIGURATIONS, ATTEMPT_ROUNDS, HONEST_TASKS },
     },
     {
       name: `a Sluice process with active runs, killed ${RUN_KILLS} times`,

@@ -1,7 +1,9 @@
 import type { NamedCheck } from '../proof/checks.js';
 import { isTestPath, listPaths, type FileChange } from '../proof/changes.js';
 import type { OrderChange } from '../proof/judge-commit.js';
-import { findRewritten, listScripts, type KnownFiles } from '../proof/rewritten-checks.js';
+import { findLoaded, IMPORT_LINES, isCheckCode, isCode, type LoadedCode } from '../proof/loaded-code.js';
+import type { KnownFiles } from '../proof/programs.js';
+import { findRewritten, listPrograms, listScripts } from '../proof/rewritten-checks.js';
 import { isSteeringPath, listLoaded } from '../proof/steering-files.js';
 import type { CheckedOut } from './check-out.js';
 import { withObjects, type RepositoryStart } from './repository.js';
@@ -17,8 +19,14 @@ export interface CheckSteering {
    * The files that decide whether the check passes, as they were before the change: with and without the file that
    * could be what it tests. Empty if the change modifies none.
    */
-  readonly bases: readonly NonNullable<CheckedOut['base']>[];
+  readonly bases: readonly CheckBase[];
 }
+
+/** Files that decide whether a check passes, as they were before a change. */
+export type CheckBase = NonNullable<CheckedOut['base']> & {
+  /** They can also be what the check tests, so they say nothing if the check failed before the change. */
+  readonly isProduct?: boolean;
+};
 
 /** More than any project has: files that configure runners, each, and rounds in which scripts call each other. */
 const MAX_FILES = 50;
@@ -47,23 +55,78 @@ export async function readSteering(
     const addsTests = files.some(({ kind, path }) => kind === 'added' && isTestPath(path));
     const hadTests = addsTests && (await listFiles(call, from))?.some(isTestPath) !== false;
     const steering = new Map<string, CheckSteering>();
+    const changed = files.filter(({ kind }) => kind !== 'added').map(({ path, oldPath = path }) => oldPath);
+    const imports = changed.some(isCode) ? await readImports(call, from) : {};
     for (const check of checks) {
       const known = { ...packages, loaded: [...packages.loaded, ...loaded] };
       const texts = listed === undefined ? undefined : await readScripts(call, commit, { check, known, paths });
       // Without the text of every script, any file can be one that they run.
-      const { files: rewritten, uncertain } =
+      const found =
         texts === undefined
           ? { files: listPaths(files), uncertain: listPaths(files) }
           : findRewritten(check, files, { ...known, texts });
+      const code = listLoadedCode(listPrograms(check, { ...known, texts: texts ?? {} }), imports, changed);
+      const rewritten = [...new Set([...found.files, ...code.parts])];
+      const isTooMuch = code.branches.length > MAX_BRANCHES;
+      const uncertain = [...new Set([...found.uncertain, ...(isTooMuch ? code.branches.flat() : [])])];
       const deciding = [
         rewritten,
-        ...(uncertain.length === 1 ? [rewritten.filter((path) => path !== uncertain[0])] : []),
+        ...(found.uncertain.length === 1 ? [rewritten.filter((path) => path !== found.uncertain[0])] : []),
       ];
       const bases = deciding.flatMap((each) => listDeciding(each, files, hadTests) ?? []);
-      steering.set(check.name, { rewritten, uncertain, bases: bases.map((base) => ({ commit: from, ...base })) });
+      const others = changed.filter((path) => !rewritten.includes(path) && !isTestPath(path));
+      const products = code.branches
+        // All other files together are the state before the change.
+        .filter((branch) => !isTooMuch && others.some((path) => !branch.includes(path)))
+        .flatMap((branch) => listDeciding([...rewritten, ...branch], files, hadTests) ?? []);
+      steering.set(check.name, {
+        rewritten,
+        uncertain,
+        bases: [
+          ...bases.map((base) => ({ commit: from, ...base })),
+          ...products.map((base) => ({ commit: from, ...base, isProduct: true })),
+        ],
+      });
     }
     return steering;
   });
+}
+
+/** More than a change to what a script tests modifies; beyond them, a person decides. */
+const MAX_BRANCHES = 8;
+
+/** Lists the changed files among those that a check's scripts load; if it is not known what they load, by their names. */
+function listLoadedCode(
+  programs: readonly string[],
+  imports: Readonly<Record<string, readonly string[]>> | undefined,
+  changed: readonly string[],
+): LoadedCode {
+  if (imports === undefined)
+    return { parts: changed.filter((path) => isCode(path) && isCheckCode(path)), branches: [] };
+  const pick = (paths: readonly string[]): readonly string[] => paths.filter((path) => changed.includes(path));
+  const { parts, branches } = findLoaded(programs, imports);
+  return { parts: pick(parts), branches: branches.map(pick).filter(({ length }) => length > 0) };
+}
+
+/** Finds the lines of each code file in a commit that can import others; undefined if there are too many. */
+async function readImports(
+  call: CallGit,
+  commit: string,
+): Promise<Readonly<Record<string, readonly string[]>> | undefined> {
+  const listed = await listFiles(call, commit);
+  if (listed === undefined) return undefined;
+  const imports: Record<string, string[]> = Object.fromEntries(listed.filter(isCode).map((path) => [path, []]));
+  const flags = ['-I', '-z', '--full-name', '--threads=1', '-E', '-e', IMPORT_LINES];
+  const searched = await call(['grep', ...flags, commit, '--', '.'], {
+    maxBytes: MAX_LISTING_BYTES,
+  });
+  // It exits with 1 if it finds nothing.
+  if (searched.code !== 0 && searched.code !== 1) return undefined;
+  for (const line of searched.stdout.split('\n')) {
+    const [path = '', text = ''] = line.slice(commit.length + 1).split('\0');
+    if (Object.hasOwn(imports, path)) imports[path]?.push(text);
+  }
+  return imports;
 }
 
 /** Lists the changed tests, and the changed files that steer a check, as they were before the change. */

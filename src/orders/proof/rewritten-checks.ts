@@ -18,38 +18,19 @@ import {
   splitCommands,
   toPattern,
 } from './command-lines.js';
+import {
+  AMOUNT,
+  FOLDER_RUNNERS,
+  INTERPRETERS,
+  PACKAGE_MANAGERS,
+  PLAIN_COMMANDS,
+  READERS,
+  SHELL,
+  WRAPPERS,
+  isOpaque,
+  type KnownFiles,
+} from './programs.js';
 import { isRunner, isSteeringPath, listLifecycle } from './steering-files.js';
-
-/** Commands that run the command passed to them. */
-const WRAPPERS =
-  /^(?:env|cross-env|exec|command|time|coproc|npx|sudo|doas|xargs|timeout|nice|nohup|setsid|stdbuf|trap|if|elif|then|else|do|while|until|!|\{)$/;
-const SHELL = /^(?:ba|da|k|z)?sh$/;
-/** Programs that run the script passed to them, or else their input. */
-const INTERPRETERS =
-  /^(?:(?:ba|da|k|z)?sh|node|nodejs|bun|deno|tsx|ts-node|python\d?(?:\.\d+)?|ruby|perl|php|pwsh|lua|eval|source|\.)$/;
-/** Numbers and durations after a wrapper: `timeout 30s`, `nice -n 10`. */
-const AMOUNT = /^\d+(?:\.\d+)?[smhd]?$/;
-/** Programs that run the scripts in `package.json`. */
-const PACKAGE_MANAGERS = /^(?:npm|yarn|pnpm|bun|npm-run-all2?|run-[sp])$/;
-/** Programs that run none of the files they name, or only those of the product. */
-const READERS =
-  /^(?:eslint|tsc|cargo|rustc|gcc|g\+\+|cc|c\+\+|clang(?:\+\+)?|javac|ruff|mypy|prettier|shellcheck|rm|mkdir|touch|chmod)$/;
-/** The same for those whose input is data as well. */
-const PLAIN_COMMANDS =
-  /^(?:test|\[|\[\[|true|false|:|grep|egrep|cat|head|tail|wc|ls|diff|cmp|cd|pushd|popd|sleep|echo|printf|set|export|exit|find|sort|uniq|tr|cut|sed|awk|jq|for|case|read|local|return|shift|fi|done|fail|esac|\})$/;
-/** Programs that run every file in the folders they name. */
-const FOLDER_RUNNERS = /^(?:mocha|tap|prove|bats|run-parts|node)$/;
-/** The files that a check can run, as far as they are known. */
-export interface KnownFiles {
-  /** The scripts of the `package.json` files in the commit, by name; with one command line each. */
-  readonly packageScripts?: Readonly<Record<string, string>>;
-  /** Changed `package.json` files whose scripts or settings differ. */
-  readonly changedPackages?: readonly string[];
-  /** The text of shell scripts and makefiles in the commit, by path. */
-  readonly texts?: Readonly<Record<string, string>>;
-  /** The files that the configuration of runners loads: paths, whose endings may be missing. */
-  readonly loaded?: readonly string[];
-}
 
 /** The changed files that a check runs or that steer it. */
 export interface Rewritten {
@@ -125,9 +106,15 @@ export function listScripts(
     .slice(0, MAX.scripts);
 }
 
-function isOpaque(program: string): boolean {
-  const known = [PLAIN_COMMANDS, WRAPPERS, INTERPRETERS, PACKAGE_MANAGERS, READERS];
-  return !known.some((names) => names.test(program)) && !isRunner(program);
+/**
+ * Lists the programs and scripts that a check starts: paths, with wildcards, whose endings may be missing. Files that
+ * programs such as a test runner find by themselves are not among them.
+ *
+ * @example
+ * listPrograms({ command: ['node', 'ci/check'] }, {}) // ['ci/check', …]
+ */
+export function listPrograms(check: Pick<Check, 'command' | 'prepare'>, known: KnownFiles): readonly string[] {
+  return [...traceCheck(check, known).scripts].filter((name) => name !== ANY_FILE);
 }
 
 /** The commands that a check can reach. Each script is followed once: they can call each other, any number of times. */
@@ -137,6 +124,8 @@ interface Trace extends Required<Pick<KnownFiles, 'packageScripts' | 'texts'>> {
   /** Those of them that the check itself starts. */
   readonly certain: Set<string>;
   readonly programs: Set<string>;
+  /** Those that are files, and the scripts of interpreters. */
+  readonly scripts: Set<string>;
   readonly seen: Set<string>;
   /** All words of the commands, the files that they write, and the makefiles that they name. */
   readonly words: Set<string>;
@@ -161,6 +150,7 @@ function traceCheck({ command, prepare = [] }: Pick<Check, 'command' | 'prepare'
     executed: new Set(),
     certain: new Set(),
     programs: new Set(),
+    scripts: new Set(),
     seen: new Set(),
     words: new Set(),
     written: new Set(),
@@ -208,13 +198,23 @@ function nameFile(word: string, cwd: string, trace: Trace, mains: readonly strin
 function nameProgram(word: string, cwd: string, trace: Trace, mains: readonly string[] = []): void {
   nameFile(word, cwd, trace, mains);
   const path = toPattern(word);
-  for (const main of trace.depth === 1 && path !== ANY_FILE ? ['', ...mains] : [])
-    for (const base of [path, posix.join(cwd, path)]) trace.certain.add(posix.join(base, main));
+  for (const main of path === ANY_FILE ? [] : ['', ...mains]) {
+    for (const base of [path, posix.join(cwd, path)]) {
+      trace.scripts.add(posix.join(base, main));
+      if (trace.depth === 1) trace.certain.add(posix.join(base, main));
+    }
+  }
 }
 
 /** Adds everything in a text that could name a file or a module. */
 function nameAll(text: string, cwd: string, trace: Trace, mains: readonly string[] = []): void {
   for (const token of listTokens(text)) nameFile(token, cwd, trace, mains);
+}
+
+/** Adds the modules that code in a command loads. */
+function nameScripts(code: string, cwd: string, trace: Trace): void {
+  nameAll(code, cwd, trace);
+  for (const token of listTokens(code)) if (/[./]/.test(token)) trace.scripts.add(posix.join(cwd, toPattern(token)));
 }
 
 /**
@@ -317,7 +317,7 @@ function traceInterpreter(program: string, args: readonly string[], cwd: string,
     } else if (CODE_FLAG.test(flag) || /\s/.test(word)) {
       if (isUnknown(word)) trace.isUnreadable = true;
       if (SHELL.test(program) || !CODE_FLAG.test(flag)) traceLine(word, cwd, trace);
-      else if (loadsCode(word)) nameAll(word, cwd, trace);
+      else if (loadsCode(word)) nameScripts(word, cwd, trace);
       return;
     } else if (flag !== '') {
       nameAll(word, cwd, trace);

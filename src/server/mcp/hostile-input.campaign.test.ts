@@ -1,6 +1,8 @@
 import { PassThrough } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createJsonLogger } from '../../base/logger.js';
 import { silentLogger } from '../../base/index.js';
 import type { Client } from '../client/index.js';
 import { serveMcp } from './index.js';
@@ -25,7 +27,79 @@ const message = fc.oneof(
     .map((value) => JSON.stringify(value, (_key, part: unknown) => (typeof part === 'bigint' ? String(part) : part))),
 );
 
+/** Serves MCP on streams, and collects what it prints and logs. */
+async function serve(client: Partial<Client>) {
+  const input = new PassThrough();
+  const output = new PassThrough();
+  const lines: string[] = [];
+  const site = { input, printed: '', lines };
+  output.on('data', (chunk: Buffer) => (site.printed += chunk.toString()));
+  const session = { getSession: async () => ({ scopes: ['read', 'run'] }), ...client } as unknown as Client;
+  const logger = createJsonLogger((line) => lines.push(line));
+  const served = serveMcp({ client: session, mayDecide: false, logger, input, output });
+  onTestFinished(async () => {
+    input.end();
+    await served;
+  });
+  const send = (value: object): void => void input.write(`${JSON.stringify({ jsonrpc: '2.0', ...value })}\n`);
+  const clientInfo = { name: 'x', version: '1' };
+  send({ id: 'first', method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo } });
+  await expect.poll(() => site.printed).toContain('"first"');
+  send({ method: 'notifications/initialized' });
+  return { site, send, served };
+}
+
 describe('MCP over stdio', () => {
+  it('does not log calls that the client cancels as failures, and still responds after many of them', async () => {
+    let aborted = 0;
+    const parse = async ({ signal }: { readonly signal?: AbortSignal } = {}): Promise<never> =>
+      new Promise((_, reject) => {
+        signal?.addEventListener('abort', () => {
+          aborted += 1;
+          reject(new DOMException('This operation was aborted', 'AbortError'));
+        });
+      });
+    const { site, send } = await serve({ parse });
+    for (let round = 0; round < 20; round += 1) {
+      for (let id = 0; id < 50; id += 1) {
+        const requestId = `${round}-${id}`;
+        send({ id: requestId, method: 'tools/call', params: { name: 'parse', arguments: { text: '1' } } });
+        send({ method: 'notifications/cancelled', params: { requestId, reason: 'x' } });
+        send({ method: 'notifications/cancelled', params: { requestId: `no-${requestId}` } });
+      }
+      await expect.poll(() => aborted).toBe((round + 1) * 50);
+    }
+    send({ id: 'last', method: 'tools/list', params: {} });
+    await expect.poll(() => site.printed).toContain('"last"');
+    expect(site.lines.filter((line) => line.includes('"level":"error"')).slice(0, 1)).toEqual([]);
+  });
+
+  it('refuses arguments that are nested too deeply, and more calls at once than it can serve', async () => {
+    const { site, send } = await serve({
+      parse: async () => new Promise<never>(() => {}),
+    });
+    const deep = `${'{"not":'.repeat(5000)}{}${'}'.repeat(5000)}`;
+    site.input.write(
+      `{"jsonrpc":"2.0","id":"deep","method":"tools/call","params":{"name":"parse","arguments":{"text":"1","schema":${deep},"more":1}}}\n`,
+    );
+    await expect.poll(() => site.printed).toContain('"deep"');
+    for (let id = 0; id < 100; id += 1)
+      send({ id: `call-${id}`, method: 'tools/call', params: { name: 'parse', arguments: { text: '1' } } });
+    await expect.poll(() => site.printed.split('SERVER_BUSY').length).toBeGreaterThan(36);
+    send({ id: 'last', method: 'tools/list', params: {} });
+    await expect.poll(() => site.printed).toContain('"last"');
+    expect(site.lines.filter((line) => line.includes('"level":"error"')).slice(0, 1)).toEqual([]);
+  });
+
+  it('closes the connection at a line that is too long', async () => {
+    const { site, served } = await serve({});
+    const chunk = Buffer.alloc(1024 * 1024, 'x');
+    for (let count = 0; count < 40 && !site.input.writableEnded && !site.input.destroyed; count += 1)
+      if (!site.input.write(chunk)) await setImmediate();
+    await served;
+    expect(site.printed.split('\n').length).toBeLessThan(5);
+  });
+
   it('survives hostile input: it prints only the protocol, calls no tool without valid arguments, and still responds', async () => {
     const calls: string[] = [];
     const client = new Proxy({} as Client, {

@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
-import { SluiceError, getErrorMessage, isSluiceError, type Logger } from '../../base/index.js';
+import { SluiceError, getErrorMessage, isSluiceError, silentLogger, type Logger } from '../../base/index.js';
 import { ClientError, type Client } from '../client/index.js';
 import { VERSION } from '../../base/files/index.js';
 import { fromJsonSchema } from '../../json/schema/index.js';
@@ -53,7 +53,8 @@ function createServerFactory(session: McpSession): () => McpServer {
       }
       return { structuredContent: result, content: [{ type: 'text', text: json }] };
     } catch (error) {
-      return describeError(error, tool.definition.name, logger);
+      // A call that the client has canceled ends with an error, but has not failed, and gets no response.
+      return describeError(error, tool.definition.name, abort.aborted ? silentLogger : logger);
     } finally {
       calls -= 1;
     }

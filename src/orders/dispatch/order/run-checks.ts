@@ -9,6 +9,7 @@ import { whileInProgress, type HeldClaim } from '../hold-claim.js';
 import { retryStore } from '../retry-store.js';
 import type { WorkContext } from '../worker-options.js';
 import { checkOut, type CheckedOut } from '../../git/check-out.js';
+import type { CheckBase } from '../../git/read-steering.js';
 import type { RepositoryStart } from '../../git/repository.js';
 
 /** The change that the checks of an order run on. */
@@ -18,7 +19,7 @@ export interface CheckedChange {
   /** The run that carries the order. */
   readonly run: string;
   /** The files of a change that decide whether a check passes, as they were before it: all of them have to pass. */
-  readonly findBases?: (check: NamedCheck) => readonly NonNullable<CheckedOut['base']>[];
+  readonly findBases?: (check: NamedCheck) => readonly CheckBase[];
   /** The commit before a change that can lose tests. */
   readonly before?: string | undefined;
 }
@@ -66,20 +67,23 @@ export async function runChecks(
       const startedAt = context.clock();
       const tries = await attempt();
       const isAgain = havePassed(tries) && (check.base_checks ?? context.clock() - startedAt < CHEAP_MS);
+      const before = isAgain
+        ? await checkBefore(context, check, change, async (commit) =>
+            tryCheck(context, check, { ...change, commit, base: undefined, folder }, claim, execute),
+          )
+        : {};
       const bases: NonNullable<CheckOutcome['base']>[] = [];
-      for (const base of isAgain ? (change.findBases?.(check) ?? []) : [])
-        bases.push({ tries: await attempt(base), files: [...base.restored, ...base.removed] });
+      for (const base of isAgain ? (change.findBases?.(check) ?? []) : []) {
+        if (base.isProduct !== true || (before.before !== undefined && havePassed([before.before])))
+          bases.push({ tries: await attempt(base), files: [...base.restored, ...base.removed] });
+      }
       // One that failed proves more than the others.
       const base = bases.find((each) => !havePassed(each.tries)) ?? bases[0];
       outcomes.push({
         check,
         tries,
         ...omitUndefined({ base }),
-        ...(isAgain
-          ? await checkBefore(context, check, change, async (commit) =>
-              tryCheck(context, check, { ...change, commit, base: undefined, folder }, claim, execute),
-            )
-          : {}),
+        ...before,
       });
     }
   } finally {
