@@ -13,6 +13,8 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'docker-compose': ['docker-compose'],
   pg_dump: ['postgresql'],
   pgbouncer: ['pgbouncer'],
+  patroni: ['patroni', 'python3-etcd'],
+  haproxy: ['haproxy'],
 };
 
 const SEARCH = { path: process.env['PATH'] ?? '', cwd: process.cwd() };

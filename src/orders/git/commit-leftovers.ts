@@ -1,14 +1,11 @@
-import { lstat, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { lstat } from 'node:fs/promises';
 import { cutText } from '../../base/index.js';
-import { makeFolder } from '../../base/files/index.js';
 import { adaptGitFilters } from './git-filters.js';
 import { describeGitFailure, runGit, type CallGit } from './run-git.js';
 import { listSubmodules } from '../proof/changes.js';
 import type { WorkOrder, WorkResult } from '../../store/records/index.js';
 import { findNestedRepositories, type Worktree } from './worktree.js';
-import { withObjects, type RepositoryStart } from './repository.js';
+import { withObjects, withScratchObjects, type RepositoryStart } from './repository.js';
 import { findLinksOut, listChange, type ListedChange, type MadeCommit } from './examine-commit.js';
 
 /** The changes to commit for an agent, and the content of the commit message. */
@@ -142,15 +139,10 @@ async function findHiddenSecret(
   { start, maskText }: Leftovers,
 ): Promise<string | undefined> {
   // Unfiltered files are not committed, so their objects do not belong in the repository.
-  const objectDirectory = await mkdtemp(join(tmpdir(), 'sluice-objects-'));
-  const call: CallGit = async (args, extraOptions = {}) => callGit(args, { objectDirectory, ...extraOptions });
-  try {
-    await makeFolder(join(objectDirectory, 'info'));
-    await writeFile(join(objectDirectory, 'info', 'alternates'), `${start.objects}\n`);
-    return await searchUnfiltered(call, parent, tree, maskText);
-  } finally {
-    await rm(objectDirectory, { recursive: true, force: true });
-  }
+  return withScratchObjects(start.objects, async (objectDirectory) => {
+    const call: CallGit = async (args, extraOptions = {}) => callGit(args, { objectDirectory, ...extraOptions });
+    return searchUnfiltered(call, parent, tree, maskText);
+  });
 }
 
 async function searchUnfiltered(

@@ -212,10 +212,10 @@ async function listBlank(call: CallGit, commit: string, paths: readonly string[]
 
 /** Finds commits or folders in a change whose content does not match their hash: a forged object could hide changes. */
 async function findForgery(
-  { objects, ...repository }: RepositoryStart,
+  { objects, format, shallow }: RepositoryStart,
   query: Pick<WantedObjects, 'commits' | 'between'>,
 ): Promise<string | undefined> {
-  return withGitDir(repository, async (gitDir) => {
+  return withGitDir({ format, shallow }, async (gitDir) => {
     const { error } = await copyObjects(gitDir, { objects, ...query, withoutFiles: true });
     return error;
   });

@@ -13,21 +13,23 @@ const MAX_LISTING_BYTES = 64 * 1024 * 1024;
 
 /**
  * Lets `work` call git with the URL of a repository, on the objects of its mirror, through a private git directory: an
- * agent that worked in the mirror could have changed its configuration to send the password to another server. The
- * mirror's references are copied, so only new objects are fetched.
+ * agent that worked in the mirror could have changed its configuration to send the password to another server. To
+ * fetch, the mirror's references are copied, so only new objects are fetched. To push, there are none: a branch whose
+ * name is the hash of a commit would be pushed instead of that commit.
  */
 export async function withRemote<T>(
   repo: Repo,
-  mirror: { readonly folder: string; readonly format: string },
+  mirror: { readonly folder: string; readonly format: string; readonly purpose: 'fetch' | 'push' },
   work: (call: CallGit) => Promise<T>,
 ): Promise<T> {
-  return withGitDir(mirror, async (gitDir) => {
-    const refs = await listRefs(mirror.folder);
+  const objects = join(mirror.folder, 'objects');
+  return withGitDir({ format: mirror.format, objects }, async (gitDir) => {
+    const refs = mirror.purpose === 'fetch' ? await listRefs(mirror.folder) : new Map<string, string>();
     if (refs.size > 0) {
       const lines = [...refs].map(([name, hash]) => `${hash} ${name}\n`);
       await writeFile(join(gitDir, 'packed-refs'), `# pack-refs with: \n${lines.join('')}`);
     }
-    const options = { gitDir, objectDirectory: join(mirror.folder, 'objects') };
+    const options = { gitDir, objectDirectory: objects };
     return work(async (args, extra = {}) => callRemote(repo, args, { ...options, ...extra }));
   });
 }

@@ -96,6 +96,36 @@ describe('a mirror', () => {
     expect(await catchCode(missing)).toBe('REPO_UNAVAILABLE');
   });
 
+  it.each([
+    ['its whole hash', 40],
+    ['the start of its hash', 12],
+  ])('pushes the commit, and not a branch that an agent named after %s', async (_, length) => {
+    const { url, bare, clone, first, commit } = await makeRepository();
+    const data = await makeFolder({});
+    await writeFile(join(clone, 'more.txt'), 'more');
+    const second = commit('More');
+    const folder = await fetchMirror(data, read(url));
+    git(folder, 'update-ref', `refs/heads/${second.slice(0, length)}`, first);
+    git(folder, 'update-ref', `refs/tags/${second.slice(0, length)}`, first);
+    await pushCommit(data, read(url), { commit: second, branch: 'sluice/one' });
+    expect(git(bare, 'rev-parse', 'refs/heads/sluice/one')).toBe(second);
+  });
+
+  it('pushes only to a branch that does not exist, or has the commit already', async () => {
+    const { url, bare, clone, first, commit } = await makeRepository();
+    const data = await makeFolder({});
+    await writeFile(join(clone, 'more.txt'), 'more');
+    const second = commit('More');
+    await fetchMirror(data, read(url));
+    git(bare, 'update-ref', 'refs/heads/sluice/one', first);
+    const pushed = pushCommit(data, read(url), { commit: second, branch: 'sluice/one' }, ONCE);
+    expect(await catchCode(pushed)).toBe('REPO_PUSH_FAILED');
+    expect(git(bare, 'rev-parse', 'refs/heads/sluice/one')).toBe(first);
+    for (let times = 0; times < 2; times += 1)
+      await pushCommit(data, read(url), { commit: second, branch: 'sluice/two' }, ONCE);
+    expect(git(bare, 'rev-parse', 'refs/heads/sluice/two')).toBe(second);
+  });
+
   it('has the object format of its repository', async () => {
     const { url, bare, clone, first, commit } = await makeRepository({ 'README.md': 'x' }, 'sha256');
     expect(first).toHaveLength(64);

@@ -69,7 +69,10 @@ export async function fetchMirror(data: string, repo: Repo, options: MirrorOptio
   );
 }
 
-/** Pushes a commit to a new branch of the repository. An existing branch is never replaced, and a repeat is harmless. */
+/**
+ * Pushes a commit, named by its whole hash, to a new branch of the repository. A branch that exists is never changed,
+ * not even by adding commits to it, and a repeat is harmless.
+ */
 export async function pushCommit(
   data: string,
   repo: Repo,
@@ -79,8 +82,10 @@ export async function pushCommit(
   const folder = getRepositoryFolder(data, { repo: repo.url, repo_dir: repo.url });
   await retryCall(options, async () => {
     const format = commit.length === 40 ? 'sha1' : 'sha256';
-    const pushed = await withRemote(repo, { folder, format }, async (call) =>
-      call(['push', '--quiet', '--no-verify', '--', repo.url, `${commit}:refs/heads/${branch}`], pickSignal(options)),
+    const reference = `refs/heads/${branch}`;
+    const flags = ['--quiet', '--no-verify', `--force-with-lease=${reference}:`];
+    const pushed = await withRemote(repo, { folder, format, purpose: 'push' }, async (call) =>
+      call(['push', ...flags, '--', repo.url, `${commit}:${reference}`], pickSignal(options)),
     );
     if (pushed.code === 0) {
       await runGit(folder, ['update-ref', '--no-deref', `${PUSHED_REFS}${branch}`, commit], { gitDir: folder });
@@ -205,7 +210,7 @@ const REFSPECS = ['+refs/heads/*:refs/remotes/origin/*', '+refs/tags/*:refs/tags
 
 async function fetchInto(folder: string, format: string, repo: Repo, options: MirrorOptions): Promise<void> {
   const packs = join(folder, 'objects', 'pack');
-  await withRemote(repo, { folder, format }, async (call) => {
+  await withRemote(repo, { folder, format, purpose: 'fetch' }, async (call) => {
     const size = watchSize(folder, repo.maxBytes);
     try {
       const { signal = size.signal } = options;

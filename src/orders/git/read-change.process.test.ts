@@ -93,6 +93,20 @@ describe("an order's change", () => {
     expect(await read({ result })).toMatchObject({ source: 'commit', commit, files: renamed });
   });
 
+  it('is the confirmed commit, wherever a process that the agent left moves the branch', async () => {
+    const { worktree, gitInWorktree, git, record, read } = await startOrder();
+    await writeFile(join(worktree.folder, 'a.txt'), 'checked\n');
+    gitInWorktree('commit', '--quiet', '-am', 'Work');
+    const commit = gitInWorktree('rev-parse', 'HEAD');
+    await writeFile(join(worktree.folder, 'a.txt'), 'other\n');
+    gitInWorktree('commit', '--quiet', '-am', 'More');
+    git('worktree', 'remove', '--force', worktree.folder);
+    const evidence = [{ claim: 'commit', by: 'sluice', verdict: 'confirmed', detail: '' }];
+    const decision = { ...record.decision, evidence } as OrderRecord['decision'];
+    const result = { changes: { commit } } as OrderRecord['result'];
+    expect(await read({ decision, result })).toMatchObject({ source: 'commit', commit });
+  });
+
   it('shows unusual file names correctly', async () => {
     const { worktree, read } = await startOrder();
     const names = ['"quoted".txt', '-option', 'diff --git a b', 'line\nbreak', 'tab\there', 'ü <b>.txt'];

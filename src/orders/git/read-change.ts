@@ -1,14 +1,20 @@
-import { lstat, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getErrorMessage, cutText } from '../../base/index.js';
-import { describeGitFailure, runGit, type CallGit, type GitFilters } from './run-git.js';
+import {
+  describeGitFailure,
+  runGit,
+  type CallGit,
+  type GitFilters,
+  type GitOptions,
+  type GitResult,
+} from './run-git.js';
 import { dropFullStop } from '../plain-text.js';
 import { parseChanges, type FileChange } from '../proof/changes.js';
 import type { Repo } from '../repos/repos.js';
 import type { Change, OrderRecord, ChangedFile } from '../../store/records/index.js';
 import { fetchMirror } from './mirror.js';
-import { recordStart, withObjects } from './repository.js';
+import { recordStart, withObjects, withScratchObjects } from './repository.js';
 import { findNestedRepositories, getWorktree, withPrivateGitDir, type Worktree } from './worktree.js';
 
 /** Options for reading a change. */
@@ -47,13 +53,12 @@ export async function readChange(context: ChangeContext, record: OrderRecord): P
   try {
     const worktree = getWorktree(context.data, order, record.run, context.filters);
     // A confirmed commit is the whole change, and the worktree might already belong to a retry.
-    const isConfirmed = record.decision?.evidence?.some(
-      ({ claim, verdict }) => claim === 'commit' && verdict === 'confirmed',
-    );
+    const isConfirmed =
+      record.decision?.evidence?.some(({ claim, verdict }) => claim === 'commit' && verdict === 'confirmed') === true;
     const change =
-      isConfirmed !== true && (await isFolder(worktree.folder))
+      !isConfirmed && (await isFolder(worktree.folder))
         ? await readWorktree(context, worktree, base)
-        : await readCommit(context, worktree, record, base);
+        : await readCommit(context, worktree, record, base, isConfirmed);
     return { ...subject, ...change };
   } catch (error) {
     const why = context.maskText(getErrorMessage(error));
@@ -76,29 +81,28 @@ async function isFolder(path: string): Promise<boolean> {
 /** Reads the current files through a private git directory and index: neither the repository nor its index is changed. */
 async function readWorktree(context: ChangeContext, worktree: Worktree, base: string): Promise<ShownChange> {
   const { folder } = worktree;
-  const scratch = await mkdtemp(join(tmpdir(), 'sluice-index-'));
   let change = createEmptyChange('Git cannot read the worktree.');
-  try {
-    await withPrivateGitDir(worktree, async (call, { head }) => {
-      const options = { ...TIME_LIMIT, indexFile: join(scratch, 'index') };
-      const read = await call(['read-tree', 'HEAD'], options);
-      // Git would query the state of a repository inside the worktree with that repository's own configuration.
-      const [nested] = await findNestedRepositories(call, folder, head);
-      if (nested !== undefined) change = createEmptyChange('The worktree contains a nested repository.');
-      if (read.code !== 0 || nested !== undefined) return read;
-      const added = await call(['add', '--all', '--', '.'], options);
-      if (added.code !== 0) return added;
-      const files = await listFiles(context, async (args, limits) => call(args, { ...options, ...limits }), [
-        'diff-index',
-        '--cached',
-        base,
-      ]);
-      change = { source: 'worktree', commit: null, ...files };
-      return added;
-    });
-  } finally {
-    await rm(scratch, { recursive: true, force: true });
-  }
+  const read = async (call: CallGit, head: string, options: GitOptions): Promise<GitResult> => {
+    const filled = await call(['read-tree', 'HEAD'], options);
+    // Git would query the state of a repository inside the worktree with that repository's own configuration.
+    const [nested] = await findNestedRepositories(call, folder, head);
+    if (nested !== undefined) change = createEmptyChange('The worktree contains a nested repository.');
+    if (filled.code !== 0 || nested !== undefined) return filled;
+    const added = await call(['add', '--all', '--', '.'], options);
+    if (added.code !== 0) return added;
+    const files = await listFiles(context, async (args, limits) => call(args, { ...options, ...limits }), [
+      'diff-index',
+      '--cached',
+      base,
+    ]);
+    change = { source: 'worktree', commit: null, ...files };
+    return added;
+  };
+  await withPrivateGitDir(worktree, async (call, { head, objects }) =>
+    withScratchObjects(objects, async (objectDirectory) =>
+      read(call, head, { ...TIME_LIMIT, objectDirectory, indexFile: join(objectDirectory, 'index') }),
+    ),
+  );
   return change;
 }
 
@@ -107,13 +111,16 @@ async function readCommit(
   { repoDir, branch }: Worktree,
   { order, result }: OrderRecord,
   base: string,
+  isConfirmed: boolean,
 ): Promise<ShownChange> {
   const claimed = result?.changes.commit;
   if (order.repo !== undefined && claimed !== undefined) await fetchMissing(context, order.repo, repoDir, claimed);
   const start = await recordStart(repoDir);
   if ('why' in start) return createEmptyChange(`Cannot read the repository: ${start.why}.`);
   const tip = await runGit(repoDir, ['rev-parse', '--quiet', '--verify', `refs/heads/${branch}^{commit}`]);
-  const commitName = tip.code === 0 ? tip.stdout.trim() : (claimed ?? '');
+  // A process that the agent left could have moved the branch.
+  const isProven = isConfirmed && claimed !== undefined;
+  const commitName = tip.code === 0 && !isProven ? tip.stdout.trim() : (claimed ?? '');
   if (!/^[0-9a-f]{4,64}$/.test(commitName)) return createEmptyChange('Nothing was committed, and no worktree exists.');
   return withObjects(start, async (call): Promise<ShownChange> => {
     const resolved = await call(['rev-parse', '--quiet', '--verify', `${commitName}^{commit}`], TIME_LIMIT);

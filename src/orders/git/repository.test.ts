@@ -5,7 +5,7 @@ import { makeGitDir } from './repository.js';
 
 it.each(['sha1', 'sha256'])('creates a bare repository in the object format %s that git can use', async (format) => {
   const gitDir = await makeFolder({});
-  makeGitDir(gitDir, format);
+  makeGitDir(gitDir, { format });
   const ask = ['rev-parse', '--is-bare-repository', '--show-object-format', '--is-shallow-repository'];
   expect(await runGit(gitDir, ask, { gitDir })).toMatchObject({ code: 0, stdout: `true\n${format}\nfalse\n` });
   const written = await runGit(gitDir, ['hash-object', '-w', '--stdin'], { gitDir, input: 'text' });
@@ -15,12 +15,12 @@ it.each(['sha1', 'sha256'])('creates a bare repository in the object format %s t
 
 it('stores where the history of a shallow clone ends', async () => {
   const gitDir = await makeFolder({});
-  makeGitDir(gitDir, 'sha1', `${'a'.repeat(40)}\n`);
+  makeGitDir(gitDir, { format: 'sha1', shallow: `${'a'.repeat(40)}\n` });
   const ask = ['rev-parse', '--is-shallow-repository'];
   expect(await runGit(gitDir, ask, { gitDir })).toMatchObject({ code: 0, stdout: 'true\n' });
 });
 
 it('rejects an unknown object format', async () => {
   const folder = await makeFolder({});
-  expect(() => makeGitDir(folder, 'md5')).toThrow('unknown object format md5');
+  expect(() => makeGitDir(folder, { format: 'md5' })).toThrow('unknown object format md5');
 });

@@ -179,26 +179,45 @@ function readTips(listing: string, excluded?: RegExp): readonly string[] {
  * effect: no configuration, hook or filter, no graft that forges history, no reference.
  */
 export async function withObjects<T>(
-  { objects, ...repository }: Pick<RepositoryStart, 'objects' | 'format' | 'shallow'>,
+  repository: Pick<RepositoryStart, 'objects' | 'format' | 'shallow'>,
   work: (call: CallGit) => Promise<T>,
 ): Promise<T> {
   return withGitDir(repository, async (gitDir) => {
-    const options = { ...LONG_TIME_LIMIT, gitDir, objectDirectory: objects };
+    const options = { ...LONG_TIME_LIMIT, gitDir, objectDirectory: repository.objects };
     return work(async (args, extra = {}) => runGit(gitDir, args, { ...options, ...extra }));
   });
+}
+
+/** Creates an object folder that adds new objects to a repository's; it is removed after the work. */
+export async function withScratchObjects<T>(objects: string, work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-objects-'));
+  try {
+    mkdirSync(join(folder, 'info'));
+    writeFileSync(join(folder, 'info', 'alternates'), `${objects}\n`);
+    return await work(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The content of a private git directory. */
+interface GitDirContent {
+  readonly format: string;
+  readonly shallow?: string | null;
+  /** The current commit; none by default. */
+  readonly head?: string;
+  /** The object folder that all its calls name; its own by default. */
+  readonly objects?: string;
 }
 
 /**
  * Creates a private git directory without any configuration, which is removed after the work. Every order needs several;
  * for such small files, a call on another thread takes longer than the call.
  */
-export async function withGitDir<T>(
-  { format, shallow = null }: { readonly format: string; readonly shallow?: string | null },
-  work: (gitDir: string) => Promise<T>,
-): Promise<T> {
+export async function withGitDir<T>(content: GitDirContent, work: (gitDir: string) => Promise<T>): Promise<T> {
   const gitDir = mkdtempSync(join(tmpdir(), 'sluice-git-'));
   try {
-    makeGitDir(gitDir, format, shallow);
+    makeGitDir(gitDir, content);
     return await work(gitDir);
   } finally {
     rmSync(gitDir, { recursive: true, force: true });
@@ -206,17 +225,19 @@ export async function withGitDir<T>(
 }
 
 /**
- * Creates a private git directory without any configuration in an empty folder. Equivalent to `git init --bare`, but
- * without a process.
+ * Creates a private git directory without any configuration in an empty folder, with as little as git accepts.
+ * Equivalent to `git init --bare`, but without a process.
  */
-export function makeGitDir(folder: string, format: string, shallow: string | null = null): void {
+export function makeGitDir(
+  folder: string,
+  { format, shallow = null, head = 'ref: refs/heads/main', objects }: GitDirContent,
+): void {
   const extensions = FORMATS.get(format);
   if (extensions === undefined)
     throw new Error(`cannot initialize a temporary git repository: unknown object format ${format}`);
   const config = `[core]\n\trepositoryformatversion = ${extensions === '' ? 0 : 1}\n\tbare = true\n${FILES}${extensions}`;
-  mkdirSync(join(folder, 'objects', 'info'), { recursive: true });
-  mkdirSync(join(folder, 'refs', 'heads'), { recursive: true });
-  writeFileSync(join(folder, 'HEAD'), 'ref: refs/heads/main\n');
+  for (const name of objects === undefined ? ['refs', 'objects'] : ['refs']) mkdirSync(join(folder, name));
+  writeFileSync(join(folder, 'HEAD'), `${head}\n`);
   writeFileSync(join(folder, 'config'), config);
   if (shallow !== null) writeFileSync(join(folder, 'shallow'), shallow);
 }

@@ -203,7 +203,7 @@ describe('a worktree', () => {
     counts.push(await countCalls());
     expect(await removeWorktree(worktree, { isCommitted: true, start })).toEqual({});
     counts.push(await countCalls());
-    expect(counts.map((count, index) => count - (counts[index - 1] ?? 0))).toEqual([1, 2, 9, 5, 0]);
+    expect(counts.map((count, index) => count - (counts[index - 1] ?? 0))).toEqual([1, 1, 9, 5, 0]);
     expect(existsSync(worktree.folder)).toBe(false);
     expect(git('worktree', 'list').trim().split('\n')).toHaveLength(1);
     expect(facts).toMatchObject({
@@ -271,6 +271,78 @@ describe('a worktree', () => {
       expect(git('branch', '--list', worktree.branch)).toBe('');
     },
   );
+
+  it('that nobody changed needs two git processes from its creation to its removal', async () => {
+    const { worktree, root, repoDir, git } = await makeRepository();
+    const start = await readStart(repoDir);
+    // The submodules of a commit are listed once.
+    await createWorktree(worktree, start);
+    await removeWorktree(worktree, { start });
+    const countCalls = await countGit(root);
+    expect(await createWorktree(worktree, start)).toEqual({});
+    expect(await countCalls()).toBe(1);
+    expect(git('fsck', '--strict')).toBe('');
+    const before = await countCalls();
+    expect(await removeWorktree(worktree, { start })).toEqual({});
+    expect((await countCalls()) - before).toBe(1);
+    expect(git('for-each-ref', '--format=%(refname)').trim()).toBe('refs/heads/main');
+    expect(git('worktree', 'list', '--porcelain')).not.toContain(worktree.folder);
+  });
+
+  it('has the files that git writes, apart from logs', async () => {
+    const { worktree, root, repoDir } = await makeRepository();
+    const start = await readStart(repoDir);
+    const other = { repoDir, folder: join(root, 'worktrees', 'two'), branch: 'sluice/two' };
+    expect(await createWorktree(worktree, start)).toEqual({});
+    expect(await createWorktree(other)).toEqual({});
+    const read = async (name: string) =>
+      Promise.all(
+        ['gitdir', 'commondir', 'HEAD', `../../refs/heads/sluice/${name}`].map(async (file) =>
+          readFile(join(repoDir, '.git', 'worktrees', name, file), 'utf8'),
+        ),
+      );
+    expect((await read('one')).map((text) => text.replace('one', 'two'))).toEqual(await read('two'));
+  });
+
+  it.each<readonly [string, (repository: Repository) => unknown]>([
+    ['includes another configuration', ({ git }) => git('config', 'include.path', '/none')],
+    ['is shared by a group', ({ git }) => git('config', 'core.sharedRepository', 'group')],
+    ['has settings for each worktree', ({ git }) => git('config', 'extensions.worktreeConfig', 'true')],
+    [
+      'has the branch in its list of packed references',
+      async ({ git }) => {
+        git('branch', 'sluice/one', 'HEAD');
+        git('pack-refs', '--all');
+        git('update-ref', 'refs/heads/main', git('rev-parse', 'HEAD').trim());
+      },
+    ],
+    ['has a branch in the place of the folder of branches', ({ git }) => git('branch', 'sluice')],
+    [
+      'has a lock of the branch',
+      async ({ repoDir }) => {
+        await mkdir(join(repoDir, '.git', 'refs', 'heads', 'sluice'));
+        await writeFile(join(repoDir, '.git', 'refs', 'heads', 'sluice', 'one.lock'), '');
+      },
+    ],
+  ])('is left to git if its repository %s', async (_, prepare) => {
+    const repository = await makeRepository();
+    const { worktree, root, repoDir } = repository;
+    await prepare(repository);
+    const start = await readStart(repoDir);
+    const countCalls = await countGit(root);
+    await createWorktree(worktree, start);
+    expect(await readFile(join(root, 'calls'), 'utf8')).toContain('worktree add');
+    expect(await countCalls()).toBeGreaterThan(1);
+  });
+
+  it('keeps its branch if somebody has checked it out in the repository', async () => {
+    const { worktree, repoDir, git } = await makeRepository();
+    const start = await readStart(repoDir);
+    await createWorktree(worktree, start);
+    git('checkout', '--quiet', '--ignore-other-worktrees', worktree.branch);
+    expect(await removeWorktree(worktree, { start })).toEqual({});
+    expect(git('rev-parse', 'HEAD').trim()).toBe(start.head);
+  });
 
   it('is compared with the commit that is checked out, even if the agent has switched branches', async () => {
     const { worktree, repoDir } = await makeRepository();

@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs';
 import { copyFile, realpath, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { omitUndefined } from '../../base/index.js';
@@ -8,6 +7,7 @@ import { getRepositoryFolder } from '../repos/repos.js';
 import { explainMissingContent } from './git-lfs.js';
 import type { WorkOrder, WorkRequest } from '../../store/records/index.js';
 import { locateInRepository, readBranch, withGitDir, type RepositoryStart } from './repository.js';
+import { deleteUnusedBranch, digestIndex, writeWorktree } from './worktree-files.js';
 
 /** A folder for a single order, on its own branch of the repository. */
 export interface Worktree {
@@ -78,12 +78,18 @@ export async function createWorktree(
   const commit = start?.head ?? 'HEAD';
   await makeFolder(dirname(folder));
   const isNew = !(await isPresent(folder));
-  const added = isNew ? await addWorktree(worktree, commit) : undefined;
+  const isWritten = isNew && start !== undefined && (await writeWorktree(worktree, start));
+  const isAdded = isWritten || (isNew && (await addWorktree(worktree, commit)).code === 0);
   // Leftovers of an earlier attempt are removed first.
-  const error = added?.code === 0 ? undefined : await replaceWorktree(worktree, commit);
+  const error = isAdded ? undefined : await replaceWorktree(worktree, commit);
   if (error !== undefined) return { error };
   const files = { ...worktree, ...omitUndefined({ start }) };
-  const filled = await withPrivateGitDir(files, async (call) => call(['read-tree', '--reset', '-u', 'HEAD']));
+  const filled = await withPrivateGitDir(files, async (call, { index }) => {
+    const written = await call(['read-tree', '--reset', '-u', 'HEAD']);
+    const digest = written.code === 0 ? await digestIndex(index) : undefined;
+    if (digest !== undefined) remember(unmarkedIndexes, folder, digest);
+    return written;
+  });
   return filled.code === 0 ? {} : { error: describeFailure(repoDir, filled) };
 }
 
@@ -139,7 +145,8 @@ async function removeIfUnchanged(
   if (!(await removeFiles(worktree, start))) return 'not_removable';
   // Without force, so git refuses if the branch has commits that no other branch has; it always does after Sluice
   // committed.
-  if (!isCommitted) await runGit(repoDir, ['branch', '--quiet', '--delete', '--', branch]);
+  const isDeleted = isCommitted || (start !== undefined && (await deleteUnusedBranch(branch, start)));
+  if (!isDeleted) await runGit(repoDir, ['branch', '--quiet', '--delete', '--', branch]);
   return 'removed';
 }
 
@@ -168,7 +175,9 @@ export async function listUncommitted(worktree: WorktreeFiles): Promise<readonly
     const flags = ['--porcelain', '-z', '--no-renames', '--untracked-files=normal', '--ignore-submodules=all'];
     const listing = { maxBytes: MAX_LISTING };
     if (nested !== undefined) return { code: 0, stdout: `?? ${nested}\0`, stderr: '' };
-    const marked = await listMarked(call, folder);
+    const known = unmarkedIndexes.get(folder);
+    const isUnmarked = known !== undefined && known === (await digestIndex(index));
+    const marked = isUnmarked ? [] : await listMarked(call, folder);
     if (marked.length === 0) return call(['status', ...flags], listing);
     const indexFile = join(gitDir, 'index');
     await copyFile(index, indexFile);
@@ -180,6 +189,9 @@ export async function listUncommitted(worktree: WorktreeFiles): Promise<readonly
   // Each entry is two letters, a space and the path.
   return status.code === 0 ? status.stdout.split('\0').flatMap((entry) => entry.slice(3) || []) : [folder];
 }
+
+/** Digests of indexes as `read-tree` wrote them, without marked files, by worktree: they save a listing. */
+const unmarkedIndexes = new Map<string, string>();
 
 /**
  * Lists the files whose changes git does not report, because its index says that they are unchanged or not checked out.
@@ -209,7 +221,7 @@ export async function findNestedRepositories(
 
 /** A commit never changes, and many orders start from the same one: the last answers save a listing of all its files. */
 const submodulesByCommit = new Map<string, readonly string[]>();
-const MAX_KNOWN_COMMITS = 100;
+const MAX_KNOWN = 100;
 const MAX_KNOWN_SUBMODULES = 100;
 
 async function listSubmodules(call: CallGit, commit: string): Promise<readonly string[] | undefined> {
@@ -218,10 +230,15 @@ async function listSubmodules(call: CallGit, commit: string): Promise<readonly s
   const modules = listed.stdout.split('\0').filter((row) => row.startsWith('160000 '));
   const paths = modules.map((row) => row.slice(row.indexOf('\t') + 1));
   if (paths.length > MAX_KNOWN_SUBMODULES) return paths;
-  submodulesByCommit.set(commit, paths);
-  const [oldest = ''] = submodulesByCommit.keys();
-  if (submodulesByCommit.size > MAX_KNOWN_COMMITS) submodulesByCommit.delete(oldest);
+  remember(submodulesByCommit, commit, paths);
   return paths;
+}
+
+/** Adds an entry; the oldest ones are dropped. */
+function remember<T>(known: Map<string, T>, key: string, value: T): void {
+  known.set(key, value);
+  const [oldest = ''] = known.keys();
+  if (known.size > MAX_KNOWN) known.delete(oldest);
 }
 
 export interface RemoveOptions {
@@ -245,7 +262,7 @@ export async function removeWorktree(
 /**
  * Calls git on the files of a worktree with a private git directory: the repository's objects, the worktree's index and
  * commit, and only our configuration. So none of the repository's filters, hooks or monitors can run, only the
- * worktree's filters.
+ * worktree's filters. A call that creates objects should name a folder for them.
  */
 export async function withPrivateGitDir(
   { folder, branch, filters = {}, start }: WorktreeFiles,
@@ -254,21 +271,19 @@ export async function withPrivateGitDir(
   const paths = (await locateByNames(folder, branch, start)) ?? (await locate(folder));
   if ('code' in paths) return paths;
   const { objects, index, exclude, format, head } = paths;
-  return withGitDir({ format }, async (gitDir) => {
-    writeFileSync(join(gitDir, 'objects', 'info', 'alternates'), `${objects}\n`);
-    writeFileSync(join(gitDir, 'HEAD'), `${head}\n`);
-    const options = { ...LONG, gitDir, workTree: folder, indexFile: index, filters };
+  return withGitDir({ format, head, objects }, async (gitDir) => {
+    const options = { ...LONG, gitDir, objectDirectory: objects, workTree: folder, indexFile: index, filters };
     // The exclude file is a list of patterns and runs nothing.
     const ignored = ['-c', `core.excludesFile=${exclude}`];
     return work(
       async (args, extraOptions = {}) => runGit(folder, [...ignored, ...args], { ...options, ...extraOptions }),
-      { head, index, gitDir },
+      { head, index, gitDir, objects },
     );
   });
 }
 
-/** The commit and the index of a worktree, and the private git directory, which is removed afterwards. */
-type PrivateGitDir = Readonly<Record<'head' | 'index' | 'gitDir', string>>;
+/** The commit, index and objects of a worktree, and the private git directory, which is removed afterwards. */
+type PrivateGitDir = Readonly<Record<'head' | 'index' | 'gitDir' | 'objects', string>>;
 
 /** A folder whose files git reads. With the branch and the repository, no process is needed to locate them. */
 export interface WorktreeFiles extends Pick<Worktree, 'folder' | 'filters'> {

@@ -202,6 +202,8 @@ export async function replyToRun(options: ReplyOptions, id: string, text: string
   if (reply.trim() === '') throw new SluiceError('INVALID_REPLY', 'The reply is empty. Send some text.');
   // A reply starts the next attempt, which shows that the run has received it.
   const attempt = await findLastAttempt(store, id);
+  // Otherwise the run would not accept it, and an answer to the request would have to wait for it.
+  if (await needsChoice(store, id, attempt)) return 'not_waiting';
   return post(options, id, reply, {
     isReceived: async () => (await findAttemptAfter(store, id, attempt)) !== undefined,
     name: 'reply',
@@ -301,6 +303,24 @@ async function findAttemptAfter(
 
 /** The number of events per read. */
 const PAGE_SIZE = 1000;
+
+/** Whether an attempt waits for the answers to permission requests, and asks nothing that text could answer. */
+async function needsChoice(store: ReplyOptions['store'], id: string, attempt: number): Promise<boolean> {
+  const open = new Set<string>();
+  for (let after = `${attempt}:0`, isLast = false; !isLast;) {
+    const page = await store.read({ runId: id, protocol: 'rasp', after, limit: PAGE_SIZE });
+    isLast = page.length < PAGE_SIZE;
+    for (const emitted of page) {
+      if (emitted.protocol !== 'rasp') continue;
+      const { event } = emitted;
+      after = `${event.attempt_number}:${event.seq}`;
+      if (isRasp(event, 'interaction.user_input.required')) return false;
+      if (isRasp(event, 'interaction.permission.required')) open.add(event.data.interaction_id);
+      else if (isRasp(event, 'interaction.permission.replied')) open.delete(event.data.interaction_id);
+    }
+  }
+  return open.size > 0;
+}
 
 /** Finds a permission request and its answer in the events of its attempt. Each event is read once. */
 class QuestionSearch {

@@ -16,8 +16,11 @@ const UNIQUE_VIOLATION = '23505';
 /** Lock timeout and statement timeout. */
 const TIMED_OUT = new Set(['55P03', '57014']);
 
-/** The server rejects connections, or is shutting down. */
-const UNAVAILABLE = /^(?:08|28|3D|53|57P)/;
+/** The server accepts only reads: it is a replica, or no longer the primary. Another connection can reach the primary. */
+const READ_ONLY = '25006';
+
+/** The server rejects connections, is shutting down, or accepts only reads. */
+const UNAVAILABLE = new RegExp(`^(?:08|28|3D|53|57P|${READ_ONLY})`);
 
 /** Whether a transaction that failed with this error can be retried. */
 export function isRetryable(error: unknown): boolean {
@@ -87,6 +90,7 @@ function createUrlError(): StoreError {
 
 /** Returns what to check, by SQLSTATE class; undefined means the server was not reached. */
 function chooseAdvice(state: string | undefined): string {
+  if (state === READ_ONLY) return 'It accepts only reads: wait for the failover, or use the URL of the primary.';
   switch (state?.slice(0, 2)) {
     case '28':
       return 'Check the user and the password in the URL.';

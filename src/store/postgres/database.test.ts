@@ -82,6 +82,29 @@ describe('a database', () => {
     expect((await database.query('SELECT 1 AS answer')).rows).toEqual([{ answer: 1 }]);
   });
 
+  it.each(['statement', 'transaction'])(
+    'reconnects for the next %s after the server accepted only reads',
+    async (kind) => {
+      const url = await createDatabase();
+      const [database, admin] = [await openPlain(url, { connections: 1 }), await openPlain(url)];
+      const name = new URL(url).pathname.slice(1);
+      await admin.query('CREATE TABLE numbers (number integer)');
+      const insert = async (): Promise<unknown> =>
+        kind === 'statement'
+          ? database.query('INSERT INTO numbers VALUES (1)')
+          : database.transaction((transaction) => transaction.query('INSERT INTO numbers VALUES (1)'));
+      // Applies to new connections, as after a failover that reaches a replica first.
+      await admin.query(`ALTER DATABASE "${name}" SET default_transaction_read_only = on`);
+      await expect(insert()).rejects.toThrow(
+        'It accepts only reads: wait for the failover, or use the URL of the primary.',
+      );
+      expect(await catchCode(insert())).toBe('STORE_UNAVAILABLE');
+      await admin.query(`ALTER DATABASE "${name}" RESET default_transaction_read_only`);
+      await insert();
+      expect((await admin.query('SELECT number FROM numbers')).rows).toEqual([{ number: 1 }]);
+    },
+  );
+
   it('survives the loss of idle connections', async () => {
     const url = await createDatabase();
     const [database, other] = [await openPlain(url), await openPlain(url)];

@@ -76,12 +76,16 @@ export function compileSchema(document: SchemaDocument, compilePattern: PatternC
 }
 
 function isBareReference(node: SchemaObject): boolean {
-  const isRestriction = (keyword: string): boolean => KEYWORD_SHAPES.has(keyword) && !NEUTRAL.test(keyword);
-  return '$ref' in node && Object.keys(node).every((keyword) => keyword === '$ref' || !isRestriction(keyword));
+  return '$ref' in node && !Object.keys(node).some(restrictsTarget);
 }
 
-/** Keywords that do not restrict values. */
-const NEUTRAL = /^(?:\$defs|definitions|\$id|\$anchor|\$dynamicAnchor)$/;
+/** Keywords that do not restrict values, and the reference itself. */
+const NEUTRAL = /^(?:\$ref|\$defs|definitions|\$id|\$anchor|\$dynamicAnchor)$/;
+
+/** Whether a keyword beside `$ref` restricts values further. */
+function restrictsTarget(keyword: string): boolean {
+  return KEYWORD_SHAPES.has(keyword) && !NEUTRAL.test(keyword);
+}
 
 /**
  * Combines the checks of all keywords. Their order determines the order of the issues: type, then the value itself,

@@ -203,8 +203,10 @@ async function prove(
   const checked =
     result.status === 'ok' ? await runAndJudgeChecks(context, endedOrder, reading, facts, claim, execute) : [];
   const lines = facts?.found === 'change' ? facts.change.lines : null;
+  const isClaimed = facts?.found === 'change' && reading.result?.changes.commit !== undefined;
   return {
-    reading,
+    // The whole hash, because an agent can give a branch the name of a shorter one.
+    reading: isClaimed ? withCommit(reading, facts.change.commit, new Set()) : reading,
     evidence: [...evidence, ...checked],
     isCommitted: committed.state === 'committed',
     ...(lines === null ? {} : { changedLines: lines }),
@@ -224,10 +226,12 @@ async function commitUncommitted(
   }
 }
 
-/** A commit made by Sluice becomes the result's commit, whether or not the agent named one. */
-export function withCommit(reading: Reading, commit: string): Reading {
+/** Problems that are resolved once Sluice has made the commit. */
+const RESOLVED: ReadonlySet<string> = new Set(['CHANGES_MISSING', 'COMMIT_NOT_FOUND', 'COMMIT_UNCHECKED']);
+
+/** Sets a result's commit: one made by Sluice becomes its commit, whether or not the agent named one. */
+export function withCommit(reading: Reading, commit: string, resolved = RESOLVED): Reading {
   if (reading.result === undefined) return reading;
-  const resolved = new Set(['CHANGES_MISSING', 'COMMIT_NOT_FOUND', 'COMMIT_UNCHECKED']);
   return {
     ...reading,
     result: { ...reading.result, changes: { ...reading.result.changes, commit } },

@@ -165,6 +165,44 @@ describe('an order for a repository with a URL', { timeout: 120_000 }, () => {
     expect(git(mirror, 'show', `sluice/${record.order.run_id}-${record.run}:work.txt`)).toContain(record.order.run_id);
   });
 
+  it.each([
+    ['a branch with its whole hash as its name', 'sha1', 'cat', ''],
+    ['a branch with the start of its hash as its name', 'sha256', 'cut -c1-10', ''],
+    ['a process that moves its branch after the check', 'sha1', 'cat', 'sluice'],
+  ] as const)('pushes the commit that was checked, in spite of %s', async (_, format, shorten, moved) => {
+    const { url, bare } = await makeRepository({ 'work.txt': 'begin\n' }, format);
+    // The check stands for a process that the agent left and that Sluice did not find.
+    const move = `for mirror in "$(dirname "$0")"/data/mirrors/*.git; do
+  evil=$(git -C "$mirror" for-each-ref --format='%(objectname) %(subject)' refs/heads | sed -n 's/ Evil//p' | head -1)
+  git -C "$mirror" for-each-ref --format="update %(refname) $evil" "refs/heads/${moved}" | git -C "$mirror" update-ref --stdin
+done; grep -q good work.txt`;
+    const root = await makeFolder({ 'move.sh': move });
+    const store = await openStore('memory:');
+    onTestFinished(async () => store.close());
+    // A second commit, which nothing has checked, gets the name of the first one.
+    const work = `echo good > work.txt; git -c user.name=x -c user.email=x@example.org commit --quiet -am Good; good=$(git rev-parse HEAD | ${shorten})
+echo evil > work.txt; git -c user.name=x -c user.email=x@example.org commit --quiet -am Evil; git update-ref "refs/heads/$good" HEAD; git reset --quiet --hard HEAD^
+printf '{"issue_ref":"%s","run_id":"%s","status":"ok","changes":{"commit":"%s"},"tests":"n/a","summary":"Done."}' \
+  "$SLUICE_ISSUE_REF" "$SLUICE_RUN_ID" "$good" > "$SLUICE_RUN_DIR/work_result.json"`;
+    const lead = createLead({
+      store,
+      data: join(root, 'data'),
+      repos: readRepos([url], {}),
+      wrappers: { shell: { type: 'shell', command: ['/bin/sh', '-c', work] } },
+      checks: { read: { command: ['sh', join(root, 'move.sh')], sandbox: 'off', network: 'host' } },
+    });
+    const worker = startWorker({ store, lead, runs: { data: join(root, 'data') }, kinds: ['orders'], pollMs: 100 });
+    onTestFinished(async () => worker.stop({ graceMs: 0 }));
+    const request = { issue_ref: 'local#1', role: 'qa', worker: 'shell', instructions: '', repo: url };
+    const { order } = await lead.submit({ ...request, checks: ['read'] });
+    const name = { issueRef: order.issue_ref, runId: order.run_id };
+    const record = await waitForOrder(store, name, { signal: AbortSignal.timeout(50_000) });
+    expect(record?.decision).toMatchObject({ action: 'advance' });
+    const branch = `refs/heads/sluice/${order.run_id}-${record?.run}`;
+    expect(git(bare, 'show', `${branch}:work.txt`)).toBe('good');
+    expect(git(bare, 'rev-parse', branch)).toBe(record?.result?.changes.commit);
+  });
+
   it('reports that files in Git LFS were not pushed', async () => {
     const { url } = await makeRepository({ 'work.txt': 'begin\n' });
     const { execute } = await openFleet([url]);
