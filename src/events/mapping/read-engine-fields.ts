@@ -76,7 +76,7 @@ function collect(object: object, parent: string, depth: number, facts: FoundFact
   return found;
 }
 
-/** What has been found so far. */
+/** The fields that have been found so far. */
 interface FoundFacts {
   at: string | null;
   fields: Record<string, unknown> | null;

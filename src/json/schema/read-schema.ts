@@ -115,7 +115,7 @@ function readMap(
   return copy;
 }
 
-/** What plain data must be, by its shape. */
+/** The requirements for plain data, by its shape. */
 const DATA: Readonly<Record<DataShape, readonly [expected: string, isValid: (value: unknown) => boolean]>> = {
   string: ['a string', (value) => typeof value === 'string'],
   boolean: ['true or false', (value) => typeof value === 'boolean'],

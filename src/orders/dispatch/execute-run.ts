@@ -187,7 +187,7 @@ async function executeOrder(
           () => undefined,
         );
   try {
-    // Nobody else gets a run before its lease has expired, so a claim this young need not be asked for.
+    // No other worker gets a run before its lease has expired, so a claim this young need not be asked for.
     if (!(await claim.confirm(context.leaseMs / 10))) return;
     // Recorded before the agent can change anything.
     const recorded = await recordStart(order.repo_dir);

@@ -272,7 +272,7 @@ describe('a worktree', () => {
     },
   );
 
-  it('that nobody changed needs two git processes from its creation to its removal', async () => {
+  it('that was not changed needs two git processes from its creation to its removal', async () => {
     const { worktree, root, repoDir, git } = await makeRepository();
     const start = await readStart(repoDir);
     // The submodules of a commit are listed once.

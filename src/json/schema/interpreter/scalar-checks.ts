@@ -68,7 +68,7 @@ export function getTypeName(value: unknown): string {
   return Array.isArray(value) ? 'array' : typeof value;
 }
 
-/** What a limit is compared with: undefined for values that it does not apply to. */
+/** The value that a limit is compared with: undefined for values that it does not apply to. */
 type Measure = (value: unknown, run: CheckRun) => number | undefined;
 
 const isAtLeast = (size: number, limit: number): boolean => size >= limit;
