@@ -1,4 +1,14 @@
-import { appendFileSync, constants, fstatSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { open, lstat, realpath, stat, rename, rm, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join, isAbsolute, relative, sep } from 'node:path';
 import {
@@ -25,13 +35,15 @@ const NON_BLOCKING = constants.O_NONBLOCK ?? 0;
 
 /** Opens a regular file for reading; undefined if the file does not exist. */
 export async function openForReading(path: string, root: TrustedRoot = {}): Promise<FileHandle | undefined> {
-  return openRegular(path, constants.O_RDONLY | NO_FOLLOW | NON_BLOCKING, root);
+  return openRegular(path, root, async (name) => (isThere(name) ? open(name, READ_FLAGS) : undefined));
 }
+
+const READ_FLAGS = constants.O_RDONLY | NO_FOLLOW | NON_BLOCKING;
 
 /** Opens a regular file for reading and appending, and creates it if it does not exist. */
 export async function openForAppending(path: string, root: TrustedRoot = {}): Promise<FileHandle> {
   const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | NO_FOLLOW | NON_BLOCKING;
-  const handle = await openRegular(path, flags, root);
+  const handle = await openRegular(path, root, async (name) => open(name, flags, 0o666));
   if (handle === undefined) {
     throw new FileError(
       'FILE_UNREADABLE',
@@ -46,15 +58,15 @@ export async function openNew(path: string, mode = 0o666): Promise<FileHandle> {
   return open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NO_FOLLOW, mode);
 }
 
-async function openRegular(path: string, flags: number, root: TrustedRoot): Promise<FileHandle | undefined> {
-  const isCreated = (flags & constants.O_CREAT) !== 0;
-  let handle: FileHandle | undefined;
+async function openRegular<T extends { readonly fd: number; close(): Promise<void> }>(
+  path: string,
+  root: TrustedRoot,
+  openFile: (name: string) => Promise<T | undefined>,
+): Promise<T | undefined> {
+  let handle: T | undefined;
   try {
     handle = await withFolder(dirname(path), root, {
-      work: async (folderPath) => {
-        const name = join(folderPath, basename(path));
-        return isCreated || isThere(name) ? open(name, flags, 0o666) : undefined;
-      },
+      work: async (folderPath) => openFile(join(folderPath, basename(path))),
       undo: async (opened) => opened?.close(),
     });
   } catch (error) {
@@ -109,7 +121,8 @@ export async function appendTo(file: AppendableFile, data: string | Uint8Array):
 export async function readSmallFile(
   path: string,
   maxBytes: number,
-  openFile: OpenFile = async () => openForReading(path),
+  openFile: OpenFile = async () =>
+    openRegular(path, {}, async (name) => (isThere(name) ? openAtOnce(name) : undefined)),
 ): Promise<string | undefined> {
   const handle = await openFile();
   if (handle === undefined) return undefined;
@@ -126,6 +139,17 @@ export async function readSmallFile(
   } finally {
     await handle.close();
   }
+}
+
+/** Opens a small file. */
+async function openAtOnce(name: string): Promise<ReadableFile & { readonly fd: number }> {
+  const fd = openSync(name, READ_FLAGS);
+  return {
+    fd,
+    stat: async () => fstatSync(fd),
+    read: async (buffer, offset, length, position) => ({ bytesRead: readSync(fd, buffer, offset, length, position) }),
+    close: async () => closeSync(fd),
+  };
 }
 
 /** Reads `length` bytes from `position`, or fewer if the file ends earlier. */

@@ -64,6 +64,16 @@ describe('a command', () => {
     expect((await store.submitOrder(sampleSubmission())).record.order.run_id).toMatch(/-0001$/);
   });
 
+  it('that looks for work in vain waits for no other process', async () => {
+    const { store, other } = await openWithSecondConnection({ timeoutMs: 0 });
+    other.exec('BEGIN IMMEDIATE');
+    const worker = { worker_id: 'w', host: 'h', pid: 1, pid_started: null };
+    expect(await store.claimRun({ worker, leaseMs: 1000, now: 1 })).toBeUndefined();
+    other.exec('COMMIT');
+    await store.submitOrder(sampleSubmission());
+    expect(await store.claimRun({ worker, leaseMs: 1000, now: 1 })).toBeDefined();
+  });
+
   it('that fails halfway is rolled back', async () => {
     const { store, other } = await openWithSecondConnection();
     const { record } = await store.submitOrder(sampleSubmission());

@@ -102,6 +102,8 @@ const RETENTION_INDEXES: Readonly<Record<keyof typeof RETENTION_STATEMENTS, RegE
 /** How each claim statement must find its rows: one row at a time, except for claimed runs. */
 const QUEUE_INDEXES: Readonly<Record<keyof typeof QUEUE_STATEMENTS, RegExp>> = {
   COUNT_BUSY: /SCAN runs USING INDEX runs_busy/,
+  FIND_ANY:
+    /SCAN runs USING (?:COVERING )?INDEX runs_ready[^]*SCAN runs USING (?:COVERING )?INDEX runs_queued_canceled[^]*SEARCH runs USING (?:COVERING )?INDEX runs_deferred/,
   ADMIT_DUE: /SEARCH runs USING (?:COVERING )?INDEX runs_deferred \(not_before>\? AND not_before<\?\)/,
   FIND_NEXT_KIND:
     /SEARCH runs USING INDEX runs_ready \(kind=\? AND parked_on>\?\)[^]*SEARCH runs USING INDEX runs_ready \(kind>\? AND kind<\?\)/,

@@ -22,6 +22,7 @@ export function createClaimNext(database: SqliteDatabase): Dialect['claimNext'] 
   const findBusy = database.prepare(FIND_BUSY);
   const park = database.prepare('UPDATE runs SET parked_on = ? WHERE seq = ?');
   const admitDue = database.prepare(ADMIT_DUE);
+  const findAny = database.prepare(FIND_ANY);
   const claimRun = database.prepare(CLAIM);
   const addLease = database.prepare('INSERT INTO leases (seq, lease_until) VALUES (?, ?)');
 
@@ -88,14 +89,17 @@ export function createClaimNext(database: SqliteDatabase): Dialect['claimNext'] 
     return found === undefined && !areAllAdmitted ? 'more' : found;
   }
 
-  const claim = async ({ leaseMs, ...filter }: RunClaim): Promise<Row | 'more' | undefined> =>
-    database.write(() => {
+  const claim = async ({ leaseMs, ...filter }: RunClaim): Promise<Row | 'more' | undefined> => {
+    // A worker looks for work several times per run, mostly in vain; then it needs no transaction.
+    if ((await database.read(() => findAny.get(filter.now))) === undefined) return undefined;
+    return database.write(() => {
       const next = find(filter);
       if (typeof next !== 'number') return next;
       const { worker_id: workerId, host, pid, pid_started: pidStarted } = filter.worker;
       addLease.run(next, filter.now + leaseMs);
       return claimRun.get(workerId, host, pid, pidStarted, next);
     });
+  };
 
   return async (runClaim) => {
     for (;;) {
@@ -128,6 +132,13 @@ const IS_READY = `state = 'queued' AND not_before = 0 AND parked_on <> '*'`;
 const COUNT_BUSY = `
   SELECT worker_type, count(*) AS busy FROM runs INDEXED BY runs_busy
   WHERE state IN ('running', 'waiting') AND worker_type IS NOT NULL GROUP BY worker_type`;
+
+/** Finds any run that could be claimed. */
+const FIND_ANY = `
+  SELECT 1 WHERE EXISTS (SELECT 1 FROM runs INDEXED BY runs_ready WHERE ${IS_READY})
+    OR EXISTS (SELECT 1 FROM runs INDEXED BY runs_queued_canceled WHERE state = 'queued' AND cancel_requested = 1)
+    OR EXISTS (SELECT 1 FROM runs INDEXED BY runs_deferred
+      WHERE state = 'queued' AND not_before > 0 AND not_before <= ?)`;
 
 /** Admits due deferred runs. */
 const ADMIT_DUE = `
@@ -163,6 +174,7 @@ const FIND_BUSY = `
 /** Exported for the query plan tests. */
 export const QUEUE_STATEMENTS = {
   COUNT_BUSY,
+  FIND_ANY,
   ADMIT_DUE,
   FIND_NEXT_KIND,
   FIND_HEAD,
