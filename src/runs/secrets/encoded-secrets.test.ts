@@ -28,6 +28,11 @@ describe('a secret encoded by an agent', () => {
     ['in uppercase hex', hex.toUpperCase()],
     ['in hex with spaces', fold(hex, 2, ' ')],
     ['in hex with colons', fold(hex, 2, ':')],
+    ['in uppercase hex with colons', fold(hex, 2, ':').toUpperCase()],
+    ['in hex with hyphens', fold(hex, 2, '-')],
+    ['in uppercase hex with hyphens', fold(hex, 2, '-').toUpperCase()],
+    ['as a buffer in JSON', JSON.stringify([...bytes])],
+    ['as a list of bytes', [...bytes].join(', ')],
     ['in a hex dump with groups of two bytes', fold(hex, 4, ' ')],
     ['in a hex dump, starting within a group', `${hex.slice(0, 2)} ${fold(hex.slice(2), 4, ' ')}`],
     ['in an uppercase hex dump with groups of four bytes', fold(hex, 8, ' ').toUpperCase()],
@@ -92,6 +97,14 @@ describe('a secret encoded by an agent', () => {
     ['hexdump', hexRows(16).map((row, index) => `${offset(index, 7)} ${group(swap(row), 2)}`)],
     ['od -t x1', hexRows(16).map((row, index) => `${offset(index, 7, 8)} ${group(row, 1)}`)],
     ['od -An -t x1', hexRows(16).map((row) => ` ${group(row, 1)}`)],
+    [
+      'xxd -e',
+      hexRows(16).map((row, index) => {
+        const numbers = fold(row, 8).split('\n');
+        const words = numbers.map((word) => (word.match(/../g) ?? []).toReversed().join('').padStart(8));
+        return `${offset(index, 8)}: ${words.join(' ').padEnd(35)}  ${column(index)}`;
+      }),
+    ],
     ['xxd -p -c 10', hexRows(10)],
     ['xxd -i', hexRows(12).map((row) => `  ${(row.match(/../g) ?? []).map((byte) => `0x${byte}`).join(', ')},`)],
     ['openssl', hexRows(15).map((row) => `    ${fold(row, 2, ':')}:`)],
@@ -122,6 +135,19 @@ describe('a secret encoded by an agent', () => {
         expect(Buffer.concat(parts).toString()).toBe(whole);
       }
     });
+  });
+
+  it('is masked in a dump of numbers of which the last has fewer bytes', () => {
+    const secrets = compileSecrets({ values: ['sk-live-9f3A7xQz0PlmRt5WvBn2KdYh8'] });
+    const dump = `00000000: 3d59454b 6c2d6b73 2d657669 41336639  KEY=sk-live-9f3A
+00000010: 7a517837 6d6c5030 57357452 326e4276  7xQz0PlmRt5WvBn2
+00000020: 6859644b     0a38                    KdYh8.
+`;
+    const masked = secrets.maskText(dump);
+    expect(masked).toHaveLength(dump.length);
+    expect(masked.slice(0, 30)).toBe('00000000: 3d59454b ******** **');
+    expect(masked.length - masked.replaceAll('*', '').length).toBeGreaterThan(66);
+    expect(masked).not.toMatch(/live|Plm|KdY/);
   });
 
   it('keeps its line ends', () => {

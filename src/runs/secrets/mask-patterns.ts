@@ -338,7 +338,9 @@ function listGroups(row: string): Group[] {
   for (let match = GROUP.exec(row); match !== null; match = GROUP.exec(row)) {
     const [{ length }, gap = '', digits = ''] = match;
     const isMiddle = gap === '  ' && (groups.length === HALF_ROW || groups.length === HALF_ROW + 1);
-    if (groups.length > 1 && /[ \t]{2}/.test(gap) && !isMiddle) break;
+    // The last number of `xxd -e` can have fewer bytes, and is aligned with the end of the others.
+    const isAligned = gap.length > 2 && gap.length - 1 + digits.length === groups.at(-1)?.digits.length;
+    if (groups.length > 1 && /[ \t]{2}/.test(gap) && !isMiddle && !isAligned) break;
     if (groups.length > 0 && digits.length % 2 === 1) break;
     groups.push({ at: match.index + length - digits.length, digits });
   }

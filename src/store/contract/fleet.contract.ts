@@ -39,6 +39,26 @@ export function describeFleet(makeSite: MakeSite): void {
       expect(kept.at(-1)).toEqual(tick('b', 1, 'skipped'));
     });
 
+    it('lists a queued tick, however often its schedule is skipped and others are due', async () => {
+      const store = await openSite(await makeSite());
+      const record = async (schedule: string, minute: number, action: ScheduleTick['action']) =>
+        store.recordTick({
+          schedule,
+          at: new Date(NOW + minute * 60_000).toISOString(),
+          action,
+          why: '',
+          run_id: null,
+        });
+      await record('rare', 0, 'queued');
+      for (let minute = 1; minute <= 120; minute += 1) {
+        await record('rare', minute, 'skipped');
+        for (let other = 0; other < 11; other += 1) await record(`every-minute-${other}`, minute, 'submitted');
+      }
+      const ticks = await store.listTicks();
+      expect(ticks.filter(({ schedule, action }) => schedule === 'rare' && action === 'queued')).toHaveLength(1);
+      expect(ticks.filter(({ schedule }) => schedule === 'rare')).toHaveLength(101);
+    });
+
     it('keeps the pauses of schedules, the last one of each, until they are resumed', async () => {
       const store = await openSite(await makeSite());
       const pause = (schedule: string, why: string) =>

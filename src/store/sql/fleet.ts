@@ -27,10 +27,10 @@ export interface JobLeaseRequest {
 export interface Fleet {
   /**
    * Records what a tick of a schedule did. Only a queued tick changes afterwards. Of each schedule, the last hundred are
-   * kept.
+   * kept, and the last one that was not skipped, which can still be queued.
    */
   recordTick(tick: ScheduleTick): Promise<void>;
-  /** Lists the ticks of all schedules, newest first, at most 1,000. */
+  /** Lists the ticks of all schedules, newest first, at most 10,000; of each schedule, the last are among them. */
   listTicks(): Promise<readonly ScheduleTick[]>;
   /** Pauses a schedule for all processes; the last pause counts. */
   pauseSchedule(pause: SchedulePause): Promise<void>;
@@ -61,7 +61,7 @@ const GONE_WORKER_TTL_MS = 24 * 60 * 60 * 1000;
 const MAX_WORKERS = 1000;
 const MAX_CLAIMS = 1000;
 const MAX_LISTED_RUNS = 20;
-const MAX_TICKS = 1000;
+const MAX_TICKS = 10_000;
 /** The number of ticks of one schedule that are kept. */
 const KEPT_TICKS = 100;
 
@@ -95,7 +95,7 @@ export function createFleet(dialect: Dialect): Fleet & JobLeases {
       await database.run(DELETE_OLD_TICKS, [schedule, KEPT_TICKS]);
     },
     async listTicks() {
-      const rows = await database.all('SELECT * FROM schedule_ticks ORDER BY at DESC, schedule LIMIT $1', [MAX_TICKS]);
+      const rows = await database.all(LIST_TICKS, [MAX_TICKS]);
       return rows.map((row) => ({
         schedule: readText(row, 'schedule'),
         at: readTime(row, 'at'),
@@ -172,7 +172,17 @@ const PAUSE_SCHEDULE = `
 
 const DELETE_OLD_TICKS = `
   DELETE FROM schedule_ticks WHERE schedule = $1 AND at <= (
-    SELECT at FROM schedule_ticks WHERE schedule = $1 ORDER BY at DESC LIMIT 1 OFFSET $2)`;
+    SELECT at FROM schedule_ticks WHERE schedule = $1 ORDER BY at DESC LIMIT 1 OFFSET $2)
+  AND at NOT IN (
+    SELECT at FROM schedule_ticks WHERE schedule = $1 AND action <> 'skipped' ORDER BY at DESC LIMIT 1)`;
+
+/** The last ones of each schedule come first, so that one that is due rarely is not left out. */
+const LIST_TICKS = `
+  SELECT * FROM (
+    SELECT schedule_ticks.*,
+      row_number() OVER (PARTITION BY schedule, action = 'skipped' ORDER BY at DESC) AS place
+    FROM schedule_ticks ORDER BY place LIMIT $1) AS ticks
+  ORDER BY at DESC, schedule`;
 
 function readWorker(row: Row, claims: readonly Row[], now: number): WorkerRecord {
   // The name of a claim begins with that of its worker.
