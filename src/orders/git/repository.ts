@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { lstat, readFile, realpath } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -53,6 +53,9 @@ export async function recordStart(repoDir: string): Promise<RepositoryStart | Un
   const found = top ?? (await askGit(repoDir));
   if ('why' in found) return found;
   const { shallowFile, ...paths } = found;
+  const shallow = await readFile(shallowFile, 'utf8').catch(() => null);
+  if (top !== undefined && (await isOnlyTip(join(top.root, '.git'), top.head)))
+    return { ...paths, repoDir, otherTips: [], foreignTips: [], shallow };
   const listing = ['for-each-ref', '--format=%(objectname) %(*objectname) %(refname)', `--no-merged=${paths.head}`];
   const refs = await runGit(repoDir, listing, { ...LONG_TIME_LIMIT, maxBytes: 256 * MAX_TIPS });
   if (refs.code === 'no_git') return { why: 'git is not installed' };
@@ -63,8 +66,38 @@ export async function recordStart(repoDir: string): Promise<RepositoryStart | Un
     repoDir,
     otherTips: tips,
     foreignTips: readTips(refs.stdout, / refs\/(?:heads|remotes\/[^/]+)\/sluice\//),
-    shallow: await readFile(shallowFile, 'utf8').catch(() => null),
+    shallow,
   };
+}
+
+/** A repository with more references is left to git. */
+const MAX_REFERENCES = 32;
+const MAX_PACKED_BYTES = 16 * 1024;
+
+/** Whether all references name the current commit, as in a new clone: git need not be started to find other tips. */
+async function isOnlyTip(gitDir: string, head: string): Promise<boolean> {
+  try {
+    const packed = (await readSmallFile(join(gitDir, 'packed-refs'), MAX_PACKED_BYTES)) ?? '';
+    if (!packed.split('\n').every((line) => /^(?:#|$)/.test(line) || line.startsWith(`${head} `))) return false;
+    const folders = [join(gitDir, 'refs')];
+    let count = 0;
+    for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+      for (const entry of readdirSync(folder, { withFileTypes: true })) {
+        const path = join(folder, entry.name);
+        count += 1;
+        if (count > MAX_REFERENCES) return false;
+        if (entry.isDirectory()) folders.push(path);
+        else {
+          const tip = await readSmallFile(path, REFERENCE_BYTES);
+          // A symbolic reference names another one.
+          if (tip !== `${head}\n` && tip?.startsWith('ref: refs/') !== true) return false;
+        }
+      }
+    }
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** A repository's current commit, and where its files are. */

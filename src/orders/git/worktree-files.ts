@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import {
@@ -61,14 +61,12 @@ export async function deleteUnusedBranch(branch: string, { objects, head }: Repo
   try {
     return await inHeads(common, branch, async (file) => {
       const lock = `${file}.lock`;
-      writeFileSync(lock, '', { flag: 'wx' });
-      try {
-        if ((await readBranch(common, branch)) !== head) return false;
-        rmSync(file);
-        return true;
-      } finally {
-        rmSync(lock);
-      }
+      // Fails if another process holds git's lock.
+      linkSync(file, lock);
+      const isUnused = (await readBranch(common, branch)) === head;
+      if (isUnused) rmSync(file);
+      rmSync(lock);
+      return isUnused;
     });
   } catch {
     return false;

@@ -170,7 +170,75 @@ async function countGit(root: string): Promise<() => Promise<number>> {
   await writeFile(join(root, 'bin', 'git'), `#!/bin/sh\necho "$*" >> '${log}'\nexec '${real}' "$@"\n`, { mode: 0o755 });
   vi.stubEnv('PATH', `${join(root, 'bin')}:${process.env['PATH']}`);
   onTestFinished(() => void vi.unstubAllEnvs());
-  return async () => (await readFile(log, 'utf8')).split('\n').length - 1;
+  return async () => (await readFile(log, 'utf8').catch(() => '')).split('\n').length - 1;
+}
+
+describe('the start of an order', () => {
+  it.each<readonly [string, number, (git: Repository['git'], repository: Repository) => unknown]>([
+    ['has one branch', 0, () => undefined],
+    [
+      'is a new clone',
+      0,
+      (git) => {
+        git('update-ref', 'refs/remotes/origin/main', 'HEAD');
+        git('symbolic-ref', 'refs/remotes/origin/HEAD', 'refs/remotes/origin/main');
+        git('tag', 'now');
+      },
+    ],
+    [
+      'has packed references to its commit',
+      0,
+      async (git, { repoDir }) => {
+        git('branch', 'other');
+        git('pack-refs', '--all');
+        await writeFile(join(repoDir, '.git', 'refs', 'heads', 'main'), git('rev-parse', 'HEAD'));
+      },
+    ],
+    ['has another branch', 1, (git) => commitOn(git, 'other')],
+    [
+      'has another branch in its list of packed references',
+      1,
+      (git) => {
+        commitOn(git, 'other');
+        git('pack-refs', '--all');
+        git('commit', '--quiet', '--allow-empty', '-m', 'Unpack');
+      },
+    ],
+    [
+      'has an older branch',
+      1,
+      (git) => {
+        git('branch', 'old');
+        git('commit', '--quiet', '--allow-empty', '-m', 'Newer');
+      },
+    ],
+    ['has an annotated tag', 1, (git) => git('tag', '-a', 'v1', '-m', 'Version 1')],
+    [
+      'has a stash',
+      1,
+      async (git, { repoDir }) => {
+        await writeFile(join(repoDir, 'a.txt'), 'stashed');
+        git('stash');
+      },
+    ],
+    ['has many branches', 1, (git) => Array.from({ length: 40 }, (_, index) => git('branch', `b${index}`))],
+  ])('knows the same other commits as git if its repository %s (git processes: %i)', async (_, calls, prepare) => {
+    const repository = await makeRepository();
+    const { repoDir, root, git } = repository;
+    await runGit(repoDir, ['--version']);
+    await prepare(git, repository);
+    const listed = git('for-each-ref', '--format=%(objectname)%0a%(*objectname)', '--no-merged=HEAD');
+    const countCalls = await countGit(root);
+    const { otherTips } = await readStart(repoDir);
+    expect(otherTips.toSorted()).toEqual([...new Set(listed.split('\n').filter(Boolean))].toSorted());
+    expect(await countCalls()).toBe(calls);
+  });
+});
+
+function commitOn(git: Repository['git'], branch: string): void {
+  git('checkout', '--quiet', '-b', branch);
+  git('commit', '--quiet', '--allow-empty', '-m', 'Other');
+  git('checkout', '--quiet', 'main');
 }
 
 describe('a worktree', () => {
@@ -203,7 +271,7 @@ describe('a worktree', () => {
     counts.push(await countCalls());
     expect(await removeWorktree(worktree, { isCommitted: true, start })).toEqual({});
     counts.push(await countCalls());
-    expect(counts.map((count, index) => count - (counts[index - 1] ?? 0))).toEqual([1, 1, 9, 5, 0]);
+    expect(counts.map((count, index) => count - (counts[index - 1] ?? 0))).toEqual([0, 1, 9, 5, 0]);
     expect(existsSync(worktree.folder)).toBe(false);
     expect(git('worktree', 'list').trim().split('\n')).toHaveLength(1);
     expect(facts).toMatchObject({
