@@ -43,6 +43,7 @@ const GIT_CONFIGURATIONS = 100;
 const ATTEMPT_ROUNDS = 200;
 /** More than there are, so all of them. */
 const HONEST_TASKS = 100;
+const SCHEDULE_HISTORIES = 100;
 
 /** All campaigns, in execution order. */
 export function makeCampaigns({ damages, rounds, seconds, minutes }: CampaignLength): readonly Campaign[] {
@@ -192,7 +193,7 @@ export function makeCampaigns({ damages, rounds, seconds, minutes }: CampaignLen
         'src/orders/dispatch/schedules',
       ],
       rounds: 1,
-      settings: { ATTACK_SECONDS, GIT_CONFIGURATIONS, ATTEMPT_ROUNDS, HONEST_TASKS },
+      settings: { ATTACK_SECONDS, GIT_CONFIGURATIONS, ATTEMPT_ROUNDS, HONEST_TASKS, SCHEDULE_HISTORIES },
     },
     {
       name: `a Sluice process with active runs, killed ${RUN_KILLS} times`,

@@ -187,6 +187,19 @@ describe('the log', () => {
     expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ message: 'request refused', omitted: 440 });
   });
 
+  it.each([
+    ['an invalid body', { token: 1 }, 400],
+    ['a wrong token', { token: 'guessed' }, 401],
+  ])('has a line for at most sixty requests a minute that fail to sign in with %s', async (_, body, status) => {
+    const lines: string[] = [];
+    const tokens = [{ name: 'ada', scopes: ['read'], value: 'ada-ada-ada-ada-ada' }] as const;
+    const { post } = await openServer({ settings: { tokens }, logger: createJsonLogger((line) => lines.push(line)) });
+    const first = await post('/v1/session', body);
+    expect(first.status).toBe(status);
+    for (let count = 0; count < 200; count += 1) await post('/v1/session', body);
+    expect(lines).toHaveLength(60);
+  });
+
   it('has a line for each successful request only at level debug', async () => {
     const lines: string[] = [];
     const { get } = await openServer({ logger: createJsonLogger((line) => lines.push(line), { level: 'debug' }) });

@@ -128,8 +128,9 @@ export function createRoute(server: ServerContext, route: Route): (context: Cont
       for (const release of releaseFunctions) release();
     });
     const traceparent = context.req.header('traceparent');
-    // Anyone can send requests that are refused before a caller is known, so they must not fill the log.
-    const isLogged = caller !== undefined || refusals.take(name);
+    // Anyone can send requests that are refused before sign-in, so they must not fill the log.
+    const isSignedIn = caller !== undefined && endpoint.scope !== 'none';
+    const isLogged = isSignedIn || response.status < 400 || refusals.take(name);
     if (!isLogged) omitted += 1;
     report(server, {
       isLogged,

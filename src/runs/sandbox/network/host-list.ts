@@ -76,9 +76,12 @@ const RANGES = {
     ['100.64.0.0', 10],
     ['127.0.0.0', 8],
     ['169.254.0.0', 16],
+    // Metadata and agent of virtual machines on Azure.
+    ['168.63.129.16', 32],
     ['172.16.0.0', 12],
     ['192.0.0.0', 24],
     ['192.0.2.0', 24],
+    ['192.88.99.0', 24],
     ['192.168.0.0', 16],
     ['198.18.0.0', 15],
     ['198.51.100.0', 24],
@@ -86,20 +89,15 @@ const RANGES = {
     ['224.0.0.0', 3],
   ],
   ipv6: [
-    // The unspecified address, loopback, and the deprecated IPv4-compatible addresses.
-    ['::', 96],
-    // Addresses that embed an IPv4 address, which could be private: mapped, NAT64, 6to4, Teredo.
-    ['::ffff:0:0', 96],
-    ['64:ff9b::', 96],
-    ['64:ff9b:1::', 48],
-    ['2002::', 16],
+    // All but 2000::/3, which alone has public unicast addresses.
+    ['::', 3],
+    ['4000::', 2],
+    ['8000::', 1],
+    // Teredo and 6to4 embed an IPv4 address, which could be private; the others are for documentation.
     ['2001::', 32],
+    ['2002::', 16],
     ['2001:db8::', 32],
-    ['100::', 64],
-    ['fc00::', 7],
-    ['fe80::', 10],
-    ['fec0::', 10],
-    ['ff00::', 8],
+    ['3fff::', 20],
   ],
 } as const;
 

@@ -2,7 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { isPrivateAddress } from './host-list.js';
 
 describe('isPrivateAddress', () => {
-  it.each(['8.8.8.8', '140.82.121.4', '172.32.0.1', '192.169.0.1', '2606:4700::1111'])('%s is public', (address) => {
+  it.each([
+    '8.8.8.8',
+    '140.82.121.4',
+    '172.32.0.1',
+    '192.169.0.1',
+    '2606:4700::1111',
+    '2a00:1450:4001::1',
+    '168.63.129.17',
+  ])('%s is public', (address) => {
     expect(isPrivateAddress(address)).toBe(false);
   });
 
@@ -26,6 +34,11 @@ describe('isPrivateAddress', () => {
     ['::ffff:8.8.8.8', 'mapped: never published in DNS'],
     ['64:ff9b::7f00:1', 'this host behind NAT64'],
     ['2002:7f00:1::', 'this host in 6to4'],
+    ['::ffff:0:127.0.0.1', 'this host, translated'],
+    ['2001:0:7f00:1::', 'this host in Teredo'],
+    ['5f00::1', 'segment routing'],
+    ['3fff::1', 'documentation'],
+    ['168.63.129.16', 'cloud metadata on Azure'],
     ['localhost', 'not an address'],
     ['', 'not an address'],
   ])('%s is private: %s', (address) => {
