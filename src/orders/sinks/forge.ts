@@ -1,7 +1,98 @@
 import type { NewOutboxMessage } from '../../store/records/index.js';
-import { checkStatus, sendRequest } from './http/send-request.js';
-import { SinkError, formatMarker } from './sink.js';
-import type { Delivery, PullRequest } from './sink.js';
+import { checkStatus, createFetch, sendRequest } from './http/send-request.js';
+import { SinkError, formatMarker, withMarker } from './sink.js';
+import type { Delivery, PullRequest, Sink } from './sink.js';
+
+/** Options for writing comments to a forge. */
+export interface ForgeOptions {
+  /** An access token that may read and write comments. */
+  readonly token: string;
+  /** The URL of your own server; the public one by default. */
+  readonly baseUrl?: string;
+  readonly name?: string;
+  /** Timeout of one request; 20 seconds by default. */
+  readonly timeoutMs?: number;
+  readonly clock?: () => number;
+}
+
+/** What differs between forges; `T` is the parsed reference of an issue. */
+interface Forge<T> {
+  /** Its name in messages. */
+  readonly title: string;
+  /** How an issue is written, for messages. */
+  readonly format: string;
+  /** The host of its web pages. */
+  readonly host: string;
+  readonly parseIssue: (issueRef: string) => T | undefined;
+  readonly connect: (fetch: typeof globalThis.fetch) => Promise<ForgeClient<T>>;
+  readonly readAddress: (comment: object, issue: T) => string;
+  readonly pullRequest: {
+    readonly getUrl: (issue: T, number: number) => string;
+    readonly headers: Readonly<Record<string, string>>;
+    /** Parses the response; returns undefined if it is not a pull request. */
+    readonly read: (response: object) => PullRequest | undefined;
+  };
+}
+
+/** Reads and adds the comments of issues; the responses are checked by the caller. */
+interface ForgeClient<T> {
+  readonly list: (issue: T, page: number) => Promise<unknown>;
+  readonly add: (issue: T, body: string) => Promise<unknown>;
+}
+
+/** Creates a sink that comments on the issues of a forge. */
+export function createForgeSink<T>(
+  { name, timeoutMs = 20_000, clock = Date.now }: Omit<ForgeOptions, 'name'> & { readonly name: string },
+  forge: Forge<T>,
+): Sink {
+  const { title, format, host, parseIssue, pullRequest } = forge;
+  const findIssue = (issueRef: string): T => {
+    const issue = parseIssue(issueRef);
+    if (issue !== undefined) return issue;
+    throw new SinkError('SINK_WRONG_ISSUE_REF', `Invalid ${title} issue "${issueRef}". Write ${format}.`, {
+      isPermanent: true,
+    });
+  };
+  const connect = async (signal: AbortSignal): Promise<ForgeClient<T>> =>
+    forge.connect(createFetch({ name: title, timeoutMs, maxResponseBytes: MAX_PAGE_BYTES, signal, clock }));
+
+  return {
+    name,
+    timeoutMs,
+    accepts: (issueRef) => parseIssue(issueRef) !== undefined,
+    pullRequests: {
+      host,
+      /** Returns undefined if no such number exists. */
+      async find(issueRef, number, signal) {
+        const url = pullRequest.getUrl(findIssue(issueRef), number);
+        const headers = { accept: 'application/json', 'user-agent': 'sluice', ...pullRequest.headers };
+        const limits = { timeoutMs, maxResponseBytes: MAX_BYTES, allowPrivateAddresses: true, signal };
+        const response = await sendRequest({ method: 'GET', url, headers, ...limits });
+        if (response.status === 404) return undefined;
+        checkStatus(response, title, clock());
+        const value = parseObject(response.body);
+        const found = value === undefined ? undefined : pullRequest.read(value);
+        if (found === undefined) throw createUnreadableError('a pull request');
+        return found;
+      },
+    },
+    async find(message, signal) {
+      const client = await connect(signal);
+      const issue = findIssue(message.issue_ref);
+      return findComment(message, async (page) => {
+        const comments = await client.list(issue, page);
+        if (!Array.isArray(comments)) throw createUnreadableError('a comment');
+        return comments.map((comment: unknown) => readComment(comment, (each) => forge.readAddress(each, issue)));
+      });
+    },
+    async send(message, signal) {
+      const client = await connect(signal);
+      const issue = findIssue(message.issue_ref);
+      const sent = await client.add(issue, withMarker(message));
+      return { deliveredTo: readComment(sent, (each) => forge.readAddress(each, issue)).address };
+    },
+  };
+}
 
 /** The fields of a comment needed to find a marker. */
 interface ForgeComment {
@@ -19,7 +110,7 @@ const MAX_PAGES = 1000;
  * Searches all comments of an issue for a message's marker, page by page up to the first empty page. A page that is not full
  * is not the end, because a server may return fewer comments than requested.
  */
-export async function findComment(
+async function findComment(
   message: NewOutboxMessage,
   readPage: (page: number) => Promise<readonly ForgeComment[]>,
 ): Promise<Delivery | undefined> {
@@ -38,18 +129,12 @@ export async function findComment(
 }
 
 /** Parses a comment from a forge's response. */
-export function readComment(value: unknown, readAddress: (comment: object) => string): ForgeComment {
+function readComment(value: unknown, readAddress: (comment: object) => string): ForgeComment {
   if (typeof value !== 'object' || value === null) throw createUnreadableError('a comment');
   const body = 'body' in value ? value.body : undefined;
   // A comment's body can be null, but not missing.
   if (typeof body !== 'string' && body !== null) throw createUnreadableError('a comment');
   return { body: body ?? '', address: readAddress(value) };
-}
-
-/** Parses one page of comments. */
-export function readComments(value: unknown, readAddress: (comment: object) => string): readonly ForgeComment[] {
-  if (!Array.isArray(value)) throw createUnreadableError('a comment');
-  return value.map((comment: unknown) => readComment(comment, readAddress));
 }
 
 function createUnreadableError(expected: string): SinkError {
@@ -59,58 +144,10 @@ function createUnreadableError(expected: string): SinkError {
   );
 }
 
-/** Returns the parsed reference of an issue, or throws if it does not have the forge's format. */
-export function requireIssue<T>(issue: T | undefined, issueRef: string, forge: string, format: string): T {
-  if (issue !== undefined) return issue;
-  throw new SinkError('SINK_WRONG_ISSUE_REF', `Invalid ${forge} issue "${issueRef}". Write ${format}.`, {
-    isPermanent: true,
-  });
-}
-
-/** Options for writing comments to a forge. */
-export interface ForgeOptions {
-  /** An access token that may read and write comments. */
-  readonly token: string;
-  /** The URL of your own server; the public one by default. */
-  readonly baseUrl?: string;
-  readonly name?: string;
-  /** Timeout of one request; 20 seconds by default. */
-  readonly timeoutMs?: number;
-  readonly clock?: () => number;
-}
-
 /** More than a page of a hundred comments of the maximum length. */
-export const MAX_PAGE_BYTES = 128 * 1024 * 1024;
-
-/** A request to a forge for one pull request. */
-interface PullRequestQuery {
-  /** The forge's name in messages. */
-  readonly forge: string;
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
-  readonly clock: () => number;
-  /** Parses the response; returns undefined if it is not a pull request. */
-  readonly read: (response: object) => PullRequest | undefined;
-}
-
+const MAX_PAGE_BYTES = 128 * 1024 * 1024;
 /** More than enough for a pull request with a long description. */
 const MAX_BYTES = 16 * 1024 * 1024;
-
-/** Looks up a pull request on a forge; undefined if no such number exists. */
-export async function lookUpPullRequest(query: PullRequestQuery): Promise<PullRequest | undefined> {
-  const { forge, url, headers, timeoutMs, signal, clock, read } = query;
-  const limits = { timeoutMs, maxResponseBytes: MAX_BYTES, allowPrivateAddresses: true, signal };
-  const defaults = { accept: 'application/json', 'user-agent': 'sluice' };
-  const response = await sendRequest({ method: 'GET', url, headers: { ...defaults, ...headers }, ...limits });
-  if (response.status === 404) return undefined;
-  checkStatus(response, forge, clock());
-  const value = parseObject(response.body);
-  const pullRequest = value === undefined ? undefined : read(value);
-  if (pullRequest === undefined) throw createUnreadableError('a pull request');
-  return pullRequest;
-}
 
 function parseObject(body: string): object | undefined {
   try {

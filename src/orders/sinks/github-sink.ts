@@ -1,16 +1,6 @@
-import {
-  COMMENTS_PER_PAGE,
-  MAX_PAGE_BYTES,
-  findComment,
-  lookUpPullRequest,
-  readComment,
-  readComments,
-  readText,
-  requireIssue,
-} from './forge.js';
+import { COMMENTS_PER_PAGE, createForgeSink, readText } from './forge.js';
 import type { ForgeOptions } from './forge.js';
-import { createFetch } from './http/send-request.js';
-import { loadPeer, withMarker } from './sink.js';
+import { loadPeer } from './sink.js';
 import type { PullRequest, Sink } from './sink.js';
 
 const COMMENTS = '/repos/{owner}/{repo}/issues/{issue_number}/comments';
@@ -22,49 +12,35 @@ const COMMENTS = '/repos/{owner}/{repo}/issues/{issue_number}/comments';
  * createGitHubSink({ token, baseUrl: 'https://github.example.org/api/v3' })
  */
 export function createGitHubSink(options: ForgeOptions): Sink {
-  const { name = 'github', token, baseUrl, timeoutMs = 20_000, clock = Date.now } = options;
-
-  async function connect(signal: AbortSignal) {
-    const { Octokit } = await loadPeer('@octokit/core', async () => import('@octokit/core'));
-    const fetch = createFetch({ name: 'GitHub', timeoutMs, maxResponseBytes: MAX_PAGE_BYTES, signal, clock });
-    return new Octokit({ auth: token, request: { fetch }, ...(baseUrl === undefined ? {} : { baseUrl }) });
-  }
-
-  return {
-    name,
-    timeoutMs,
-    accepts: (issueRef) => parseIssue(issueRef) !== undefined,
-    pullRequests: {
+  const { name = 'github', token, baseUrl } = options;
+  const api = (baseUrl ?? 'https://api.github.com').replace(/\/+$/, '');
+  return createForgeSink(
+    { ...options, name },
+    {
+      title: 'GitHub',
+      format: 'owner/repo#7',
       host: readHost(baseUrl),
-      find: async (issueRef, number, signal) => {
-        const { owner, repo } = findIssue(issueRef);
-        return lookUpPullRequest({
-          forge: 'GitHub',
-          url: `${(baseUrl ?? 'https://api.github.com').replace(/\/+$/, '')}/repos/${owner}/${repo}/pulls/${number}`,
-          headers: { authorization: `token ${token}` },
-          timeoutMs,
-          signal,
-          clock,
-          read: readPullRequest,
-        });
+      parseIssue,
+      readAddress,
+      pullRequest: {
+        getUrl: ({ owner, repo }, number) => `${api}/repos/${owner}/${repo}/pulls/${number}`,
+        headers: { authorization: `token ${token}` },
+        read: readPullRequest,
+      },
+      async connect(fetch) {
+        const { Octokit } = await loadPeer('@octokit/core', async () => import('@octokit/core'));
+        const octokit = new Octokit({ auth: token, request: { fetch }, ...(baseUrl === undefined ? {} : { baseUrl }) });
+        return {
+          async list(issue, page) {
+            const query = { ...issue, per_page: COMMENTS_PER_PAGE, page };
+            return (await octokit.request(`GET ${COMMENTS}`, query).catch(unwrap)).data;
+          },
+          add: async (issue, body) =>
+            (await octokit.request(`POST ${COMMENTS}`, { ...issue, body }).catch(unwrap)).data,
+        };
       },
     },
-    async find(message, signal) {
-      const octokit = await connect(signal);
-      const issue = findIssue(message.issue_ref);
-      return findComment(message, async (page) => {
-        const query = { ...issue, per_page: COMMENTS_PER_PAGE, page };
-        const { data } = await octokit.request(`GET ${COMMENTS}`, query).catch(unwrap);
-        return readComments(data, readAddress);
-      });
-    },
-    async send(message, signal) {
-      const octokit = await connect(signal);
-      const comment = { ...findIssue(message.issue_ref), body: withMarker(message) };
-      const { data } = await octokit.request(`POST ${COMMENTS}`, comment).catch(unwrap);
-      return { deliveredTo: readComment(data, readAddress).address };
-    },
-  };
+  );
 }
 
 /**
@@ -93,9 +69,6 @@ interface GitHubIssue {
   readonly repo: string;
   readonly issue_number: number;
 }
-
-const findIssue = (issueRef: string): GitHubIssue =>
-  requireIssue(parseIssue(issueRef), issueRef, 'GitHub', 'owner/repo#7');
 
 function parseIssue(issueRef: string): GitHubIssue | undefined {
   const [, owner, repo, number] = /^([\w.-]+)\/([\w.-]+)#(\d{1,15})$/.exec(issueRef) ?? [];

@@ -1,16 +1,6 @@
-import {
-  COMMENTS_PER_PAGE,
-  MAX_PAGE_BYTES,
-  findComment,
-  lookUpPullRequest,
-  readComment,
-  readComments,
-  readText,
-  requireIssue,
-} from './forge.js';
+import { COMMENTS_PER_PAGE, createForgeSink, readText } from './forge.js';
 import type { ForgeOptions } from './forge.js';
-import { createFetch } from './http/send-request.js';
-import { loadPeer, withMarker } from './sink.js';
+import { loadPeer } from './sink.js';
 import type { PullRequest, Sink } from './sink.js';
 
 /**
@@ -20,50 +10,32 @@ import type { PullRequest, Sink } from './sink.js';
  * createGitLabSink({ token, baseUrl: 'https://gitlab.example.org' })
  */
 export function createGitLabSink(options: ForgeOptions): Sink {
-  const { name = 'gitlab', token, baseUrl = 'https://gitlab.com', timeoutMs = 20_000, clock = Date.now } = options;
+  const { name = 'gitlab', token, baseUrl = 'https://gitlab.com' } = options;
   const host = baseUrl.replace(/\/+$/, '');
-
-  async function connect(signal: AbortSignal) {
-    const { IssueNotes } = await loadPeer('@gitbeaker/rest', async () => import('@gitbeaker/rest'));
-    const fetch = createFetch({ name: 'GitLab', timeoutMs, maxResponseBytes: MAX_PAGE_BYTES, signal, clock });
-    return new IssueNotes({ host, token, requesterFn: ({ url }) => createRequester({ url, token, fetch }) });
-  }
-
-  return {
-    name,
-    timeoutMs,
-    accepts: (issueRef) => parseIssue(issueRef) !== undefined,
-    pullRequests: {
+  return createForgeSink(
+    { ...options, name },
+    {
+      title: 'GitLab',
+      format: 'group/project#7',
       host: new URL(host).host,
-      find: async (issueRef, number, signal) => {
-        const project = encodeURIComponent(findIssue(issueRef).project);
-        return lookUpPullRequest({
-          forge: 'GitLab',
-          url: `${host}/api/v4/projects/${project}/merge_requests/${number}`,
-          headers: { 'private-token': token },
-          timeoutMs,
-          signal,
-          clock,
-          read: readMergeRequest,
-        });
+      parseIssue,
+      readAddress: (note, issue) => formatNoteAddress(host, issue, note),
+      pullRequest: {
+        getUrl: ({ project }, number) =>
+          `${host}/api/v4/projects/${encodeURIComponent(project)}/merge_requests/${number}`,
+        headers: { 'private-token': token },
+        read: readMergeRequest,
+      },
+      async connect(fetch) {
+        const { IssueNotes } = await loadPeer('@gitbeaker/rest', async () => import('@gitbeaker/rest'));
+        const notes = new IssueNotes({ host, token, requesterFn: ({ url }) => createRequester({ url, token, fetch }) });
+        return {
+          list: async ({ project, iid }, page) => notes.all(project, iid, { perPage: COMMENTS_PER_PAGE, page }),
+          add: async ({ project, iid }, body) => notes.create(project, iid, body),
+        };
       },
     },
-    async find(message, signal) {
-      const notes = await connect(signal);
-      const { project, iid } = findIssue(message.issue_ref);
-      return findComment(message, async (page) =>
-        readComments(await notes.all(project, iid, { perPage: COMMENTS_PER_PAGE, page }), (note) =>
-          formatNoteAddress(host, project, iid, note),
-        ),
-      );
-    },
-    async send(message, signal) {
-      const notes = await connect(signal);
-      const { project, iid } = findIssue(message.issue_ref);
-      const note = await notes.create(project, iid, withMarker(message));
-      return { deliveredTo: readComment(note, (sent) => formatNoteAddress(host, project, iid, sent)).address };
-    },
-  };
+  );
 }
 
 function readMergeRequest(response: object): PullRequest | undefined {
@@ -79,15 +51,12 @@ interface GitLabIssue {
   readonly iid: number;
 }
 
-const findIssue = (issueRef: string): GitLabIssue =>
-  requireIssue(parseIssue(issueRef), issueRef, 'GitLab', 'group/project#7');
-
 function parseIssue(issueRef: string): GitLabIssue | undefined {
   const [, project, iid] = /^([\w.-]+(?:\/[\w.-]+)+)#(\d{1,15})$/.exec(issueRef) ?? [];
   return project === undefined || iid === undefined ? undefined : { project, iid: Number(iid) };
 }
 
-function formatNoteAddress(host: string, project: string, iid: number, note: object): string {
+function formatNoteAddress(host: string, { project, iid }: GitLabIssue, note: object): string {
   const id = 'id' in note && typeof note.id === 'number' ? `#note_${note.id}` : '';
   return `${host}/${project}/-/issues/${iid}${id}`;
 }
