@@ -91,6 +91,16 @@ describe('MCP over stdio', () => {
     expect(site.lines.filter((line) => line.includes('"level":"error"')).slice(0, 1)).toEqual([]);
   });
 
+  it('logs little, however many messages are invalid', async () => {
+    const { site, send } = await serve({});
+    for (let count = 0; count < 300; count += 1)
+      for (const line of ['[]', 'null', '{"jsonrpc":"2.0","id":{}}']) site.input.write(`${line}\n`);
+    send({ id: 'last', method: 'tools/list', params: {} });
+    await expect.poll(() => site.printed).toContain('"last"');
+    expect(site.lines).toHaveLength(20);
+    expect(Math.max(...site.lines.map(({ length }) => length))).toBeLessThan(400);
+  });
+
   it('closes the connection at a line that is too long', async () => {
     const { site, served } = await serve({});
     const chunk = Buffer.alloc(1024 * 1024, 'x');

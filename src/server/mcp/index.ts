@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
-import { SluiceError, getErrorMessage, isSluiceError, silentLogger, type Logger } from '../../base/index.js';
+import { SluiceError, cutText, getErrorMessage, isSluiceError, silentLogger, type Logger } from '../../base/index.js';
 import { ClientError, type Client } from '../client/index.js';
 import { VERSION } from '../../base/files/index.js';
 import { fromJsonSchema } from '../../json/schema/index.js';
@@ -174,7 +174,8 @@ export async function handleMcpRequest(session: McpSession, { headers, body, sig
   const createServer = createServerFactory(session);
   const request = new Request('http://127.0.0.1/mcp', { method: 'POST', headers, signal });
   if (await isLegacyRequest(request, body)) return handleLegacyRequest(createServer(), request, body);
-  const onerror = (error: Error): void => session.logger.info('MCP request failed', { error: getErrorMessage(error) });
+  const onerror = (error: Error): void =>
+    session.logger.info('MCP request failed', { error: describeInvalidMessage(error) });
   // Tools do not change while the server is running, so no subscriptions are needed.
   const handler = createMcpHandler(createServer, { legacy: 'reject', maxSubscriptions: 0, onerror });
   return handler.fetch(request, { parsedBody: body });
@@ -212,6 +213,13 @@ interface McpServerOptions extends McpSession {
   readonly signal?: AbortSignal;
 }
 
+/** A client can send any number of invalid messages, whose problems the SDK describes at length. */
+const MAX_LOGGED_ERRORS = 20;
+
+function describeInvalidMessage(error: Error): string {
+  return cutText(getErrorMessage(error).replaceAll(/\s+/g, ' '), 200);
+}
+
 /** A longer message closes the connection. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
@@ -219,7 +227,13 @@ const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 export async function serveMcp({ input, output, signal, ...session }: McpServerOptions): Promise<void> {
   const { logger } = session;
   const transport = new WatchedTransport(input, output, { maxBufferSize: MAX_MESSAGE_BYTES });
-  const onerror = (error: Error): void => logger.warn('MCP connection error', { error: getErrorMessage(error) });
+  let errors = 0;
+  const onerror = (error: Error): void => {
+    errors += 1;
+    if (errors > MAX_LOGGED_ERRORS) return;
+    const isLast = errors === MAX_LOGGED_ERRORS ? { more: 'further errors of this connection are not logged' } : {};
+    logger.warn('MCP connection error', { error: describeInvalidMessage(error), ...isLast });
+  };
   const connection = serveStdio(createServerFactory(session), { transport, onerror });
   const close = (): void => void connection.close();
   if (signal?.aborted === true) close();
