@@ -267,7 +267,7 @@ describe('sluice worker --server', () => {
     expect(worker.printed.stderr).toContain(message);
   });
 
-  it('refuses a server whose certificate it does not know, and a token without the scope', async () => {
+  it('refuses a server whose certificate it does not know, a token without the scope, and a damaged authority', async () => {
     const { folder, start, startWorker } = await makeSite();
     const server = await start();
     const url = server.printed.stdout.trim();
@@ -280,5 +280,9 @@ describe('sluice worker --server', () => {
     const admin = startWorker(['--token-file', join(folder, 'token')], {});
     expect(await admin.exitCode).toBe(2);
     expect(admin.printed.stderr).toContain('lacks the scope "worker"');
+    await writeFile(join(folder, 'ca.pem'), '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n');
+    const mistaken = startWorker(['--ca', join(folder, 'ca.pem')]);
+    expect(await mistaken.exitCode).toBe(2);
+    expect(mistaken.printed.stderr).toContain('contains a damaged certificate');
   });
 });

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { closeSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
@@ -247,10 +248,21 @@ async function readAuthority(file: string): Promise<string> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     throw new MisuseError(`Cannot read the certificates "${file}": ${getErrorMessage(error)}. Check the path.`);
   });
-  if (text.includes('-----BEGIN CERTIFICATE-----')) return text;
+  const certificates = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
+  // TLS would ignore a damaged one, and then report an unknown authority.
+  if (certificates.length > 0 && certificates.every(isCertificate)) return text;
+  const problem = certificates.length === 0 ? 'no certificate in PEM format' : 'a damaged certificate';
   throw new MisuseError(
-    `The file "${file}" contains no certificate in PEM format. Pass the file of the authority that signed the server's certificate.`,
+    `The file "${file}" contains ${problem}. Pass the file of the authority that signed the server's certificate.`,
   );
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).raw.length > 0;
+  } catch {
+    return false;
+  }
 }
 
 function escapePattern(text: string): string {
