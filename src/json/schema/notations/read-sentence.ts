@@ -19,7 +19,7 @@ const ESTIMATED =
   /\b(?:I|me|you|your|about|approx\w*|around|at (?:least|most)|below|best|circa|estimat\w*|even|over|roughly|some|than|under|up to|page|line|section|step|figure|table)\b|[~≈–]|约|約|几|左右|以上|लगभग/iu;
 /** Words that qualify a member, but not a whole statement. */
 const NEUTRAL = /^(?:after|although|but|only|once|though|to|was|were|when)$/i;
-/** What can be a value with a pattern or format: not a plain word. */
+/** The words of a statement; one with a digit or a sign can be a value with a pattern or format. */
 const TOKEN = /[^\s"'`*<>()[\]“”‘’,;。，、]+/gu;
 /** A paragraph that starts the next question: the model went on after the answer. */
 const TURN = /^(?:q|question|user|human|input|problem)\b[^\n]{0,9}:/i;
@@ -53,8 +53,8 @@ export function listStatements(context: AlignmentContext, root: AlignmentView, t
     const numbers = [...spellDigits(text).matchAll(NUMBER)].map(([number]) => number);
     const [only = ''] = numbers;
     // A bare number could count anything, unless the statement is about it.
-    const isTold = /[^\p{Nd}.,]/u.test(only) || STATES.test(text.slice(0, text.indexOf(only)));
-    if (numbers.length === 1 && isTold) statements.push(...listNumberForms(context, root, only));
+    const isStated = /[^\p{Nd}.,]/u.test(only) || STATES.test(text.slice(0, text.indexOf(only)));
+    if (numbers.length === 1 && isStated) statements.push(...listNumberForms(context, root, only));
   } else if (type === 'string' && root.members === undefined) {
     const tokens = new Set((text.match(TOKEN) ?? []).map((token) => token.replace(/[.:!]+$/, '')));
     const [only, other] = [...tokens].filter((token) => /[\d@:/_-]/.test(token) && context.passes(root, token));
