@@ -3,10 +3,10 @@ import type { Region } from './find/survey.js';
 
 /** Words between two values that favor the later value. */
 const CORRECTION =
-  /\b(?:actually|apolog|conclu|corre(?:ct[aeio]|g|t)|disregard|edit\b|err(?:eur|or)|fix|forgot|go with|hence|hold on|ignore|instead|judge:|korr|meant|mejor|must be|mistake|my bad|no, $|now:? $|not (?:quite|right)|oops|outdated|overrul|p[ae]rd[oó]n|re(?:calculat|consider|flection|plac|vis)|richtig|scratch|should be|so,? $|sorry|strike|second thought|therefore|update|wait|winner:|(?:is|was|be) wrong)|^\s?[—–](?! (?:and|or))|^.{0,3}(?:→|[-=]>)|[.?!]\s+no\b[.,:]|^\n\+|最终|不对|正确|更正|再|重新|应[该为]|訂正|ошиб|извин|правильн/i;
+  /\b(?:actually|conclu|corre(?:ct[aeio]|g|t)|disregard|edit\b|err(?:eur|or)|fix|forgot|go with|hence|hold on|ignore|instead|judge:|korr|meant|mejor|must be|mistake|my bad|no, $|now:? $|not (?:quite|right)|oops|outdated|overrul|re(?:calculat|consider|flection|plac|vis)|richtig|scratch|should be|so,? $|d[eé]s(?:ol|cul)|entschuld|e?xcus|apolog|lo siento|p[ae]rd[oó]n|scus|sorry|strike|second thought|therefore|update|wait|winner:|(?:is|was|be) wrong)|^\s?[—–](?! (?:and|or))|^.{0,3}(?:→|[-=]>)|[.?!]\s+no\b[.,:]|^\n\+|最终|正确|更正|再|重新|应[该为]|訂正|извин|правильн|죄송|ошиб|不对|有误|错|誤|잘못|間違/i;
 /** Words before a value that rule it out as the answer. */
 const DEMOTION =
-  /\b(?:debug|e\.g|(?<![./@])example(?!\.\w)|exempl|(?<!(?:desired|requested|required|specified) )format(?! (?:that )?you)|guess|instance|instead of|statt|lugar de|lieu de|(?:un)?like|reasoning|s(?:chema(?! (?:ask|expect|requir|want))|hape|tructure)|such as|template|thinking)|例|格式|예시|(?:~~|<(?:del|s)>|(?:^|\n)>.*)$|\b(?:the form|(?:you|user) (?:gave|said|sent|wrote)(?: me)?):?\s+$|\bwhat not to|\b(?:rather than|\w+ed from|changed?|replaced|it (?:was|would be)|originally[^.:;\n]{0,40}) $|\b(?:not|never|n't|previous(?:ly)?|former(?:ly)?|earlier|old|user|last|below|yesterday)\b[^.:;\n]{0,40}$/i;
+  /\b(?:debug|e\.g|(?<![./@])example(?!\.\w)|exempl|(?<!(?:desired|requested|required|specified) )format[eo]?\b(?! (?:that )?you)|guess|instance|instead of|statt|lugar de|lieu de|(?:un)?like|reasoning|s(?:chema(?! (?:ask|expect|requir|want))|hape|tructure)|such as|template|thinking)|例|格式|예시|(?:~~|<(?:del|s)>|(?:^|\n)>.*)$|\b(?:the form|(?:you|user) (?:gave|said|sent|wrote)(?: me)?):?\s+$|\bwhat not to|\b(?:rather than|\w+ed from|changed?|replaced|it (?:was|would be)|originally[^.:;\n]{0,40}) $|\b(?:not|never|n't|previous(?:ly)?|former(?:ly)?|earlier|old|user|last|below|yesterday)\b[^.:;\n]{0,40}$/i;
 /** Words before a value that rule it out as the answer if it follows another value. */
 const AFTERTHOUGHT =
   /\b(?:would|wrong)\b(?!.*\b(?:but|is|should)\b)[^.:;\n]{0,40}$|\b(?:if|once|unless)\b[^.:;\n]{0,80}$|\b(?:since|because)\b[^.:;\n]{0,20}$/i;
@@ -17,11 +17,10 @@ const ASIDE =
 const CONTINUATION = /\b(?:a(?:dd|lso|nd\b)|continu|more\b|next|or\b|part|rest\b|second)/i;
 /** A turn of a person between two answers, and a turn that corrects the first answer. */
 const QUESTION = /(?:^|\n)[\s#*]{0,9}(?:user|human|q|question|instruction) ?\d*(?:[:：]|\*|\n)|\n[^\n?]*\?[ *]{0,9}$/i;
-const OBJECTION = /\b(?:again|no|not|must|should|wrong)\b|n't/i;
+const OBJECTION = /\b(?:again|no,|not|must|should|wrong)\b|n't/i;
 /** Words that offer the later value in place of the earlier one, or both for the reader to choose. */
 const OFFER = /\bif (?:you|we)(?:['’]d| also| like| need| prefer| want| would)\b/i;
-const REQUEST =
-  /\bwhich (?:do|of|one|would)\b|\b(?:let|tell) me\b[^.\n]{0,20} which\b|\b(?:up to you|your (?:call|choice))\b/i;
+const REQUEST = /\bwhich (?:do|of|one|would|you)\b/i;
 const NON_ANSWER_LABEL = createLabelPattern(
   /input|original\b|before|previous|current|first (?:attempt|try|version)|old|initial|draft|sample|step|cached|action|attempt 1|scratch|rough|skeleton|unsorted|prelim|so far|first impression|v1|second.best|observation|plan|expected|tool|wrong|bad|incorrect|beispiel|entwurf|e[jsx]emp|przyk|örnek|ví dụ|пример|مثال|उदाहरण|草稿|예|초안/,
 );

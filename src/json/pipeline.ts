@@ -297,9 +297,8 @@ function* attempt(search: Search, found: FoundCandidate, round: number): Pipelin
   const mayGrow = !reading.ok && align?.mayGrow?.(examined.value, search.raw.slice(0, reading.end)) === true;
   const checked: CheckResult = mayGrow ? { issues: [] } : yield examined.value;
   if ('value' in checked) return { ...examined, value: checked.value };
-  const shortened = reading.ok
-    ? undefined
-    : dropLastItem(examined.value, checked.issues, search.raw.slice(found.start, reading.end));
+  const text = search.raw.slice(found.start, reading.end);
+  const shortened = reading.ok ? undefined : dropLastItem(examined.value, checked.issues, text);
   const second = shortened === undefined ? checked : yield shortened;
   if ('value' in second) return { ...examined, value: second.value };
   return { ...examined, rejection: describeMismatch('The value', checked.issues) };
@@ -339,7 +338,7 @@ function prepare(search: Search, found: FoundCandidate, reading: ReadValue, roun
         : undefined;
   let { value } = aligned ?? unaligned;
   const { changes } = aligned ?? unaligned;
-  let rejection: Rejection | undefined;
+  let rejection: Rejection | undefined = align?.findGap?.(value);
   if (settings.profile === 'unified' && (!isContainer(value) || Array.isArray(value))) {
     rejection = { code: 'ROOT_NOT_OBJECT', message: 'The root must be an object.' };
   } else {

@@ -78,6 +78,10 @@ export interface AlignableSchema<Input = unknown, Output = Input> extends Standa
     readonly readText?: (text: string) => Alignment;
     /** Finds a candidate that could be another item of a valid list. Returns its offset, or undefined. */
     readonly findItem?: (list: unknown, candidates: AlignmentSource['candidates']) => number | undefined;
+    /** The reason to reject a valid value: it is a template, or it leaves out items. */
+    readonly findGap?: (
+      value: unknown,
+    ) => { readonly code: 'SCHEMA_MISMATCH' | 'TRUNCATED'; readonly message: string } | undefined;
     /** Whether a value at the end of truncated input could have continued as a different valid value. */
     readonly mayGrow?: (value: unknown, text: string) => boolean;
     /** The issues of a finished part, before the rest of the value has arrived. */
@@ -135,8 +139,8 @@ interface JsonSchemaFields {
 }
 
 /**
- * Whether a value is the caller's own JSON Schema, which models repeat instead of an answer, often abridged. If the
- * schema describes schemas, only an exact copy is one.
+ * Whether a value is the caller's own JSON Schema, which models repeat instead of an answer, often
+ * abridged. If the schema describes schemas, only an exact copy is one.
  */
 export function isEcho(value: unknown, schema: StandardSchema | undefined): boolean {
   if (schema === undefined || !isContainer(value) || !isContainer(value['properties'])) return false;

@@ -122,7 +122,7 @@ export async function readSmallFile(
   path: string,
   maxBytes: number,
   openFile: OpenFile = async () =>
-    openRegular(path, {}, async (name) => (isThere(name) ? openAtOnce(name) : undefined)),
+    openRegular(path, {}, async (name) => (isThere(name) ? openSmallFile(name) : undefined)),
 ): Promise<string | undefined> {
   const handle = await openFile();
   if (handle === undefined) return undefined;
@@ -142,7 +142,7 @@ export async function readSmallFile(
 }
 
 /** Opens a small file. */
-async function openAtOnce(name: string): Promise<ReadableFile & { readonly fd: number }> {
+async function openSmallFile(name: string): Promise<ReadableFile & { readonly fd: number }> {
   const fd = openSync(name, READ_FLAGS);
   return {
     fd,

@@ -37,7 +37,7 @@ const FENCED_WHOLE = /^\s*(?:```|~~~)[\w+.-]*\s+[[{]/;
  * brackets.
  */
 const CAN_START =
-  /\{\s{0,99}(?:["'“‘「«`,}/#\\>*]|[\p{L}\p{N}_$@][^\n:：{}]{0,99}[:：])|\[\s{0,99}(?:["'“‘`{[\]\d,/#.\p{L}-])/uy;
+  /\{\s{0,99}(?:["'“‘「«`,}/#\\>*]|[\p{L}\p{N}_$@][^\n:：{}]{0,99}[:：])|\[(?![ x]\] )\s{0,99}(?:["'“‘`{[\]\d,/#.\p{L}-])/uy;
 
 /**
  * The start of a value, or of a fence around one. A mere mention of the tag does not match: `<json> tags are …`,

@@ -2,11 +2,11 @@ import { BracketWalker } from './bracket-walker.js';
 
 /**
  * Tags around a model's thinking and answers, with attributes; the channels of OpenAI's harmony format with their
- * names, and its other markers. Any tag named after thinking counts; a closing tag in {@link THINKING_TAG} also counts
- * without its opening tag.
+ * names, and its other markers; the turns of chat templates with their roles. Any tag named after thinking counts; a
+ * closing tag in {@link THINKING_TAG} also counts without its opening tag.
  */
 export const LANDMARK =
-  /[<◁](\/?)([\w:-]{0,20}(?:think|thought|reason|analysis|scratch|r[eé]fle|monolog|deliber|planning|critiq|brainstorm)[\w:-]{0,20}|cot|json)(?:\s[^<>]{0,80})?[>▷]|\[(\/?)(think)\]|<\|channel\|>\s*(\w+)[^{["]{0,99}?<\|message\|>|<\|(?:start|end|return|call)\|>/
+  /[<◁](\/?)([\w:-]{0,20}(?:think|thought|reason|analysis|scratch|r[eé]fle|monolog|deliber|planning|critiq|brainstorm)[\w:-]{0,20}|cot|json)(?:\s[^<>]{0,80})?[>▷]|\[(\/?)(think)\]|<\|channel\|>\s*(\w+)[^{["]{0,99}?<\|message\|>|<\|(?:start|end|return|call)\|>|<\|?(?:im_start|start_header_id|start_of_turn)\|?>\s*(\w+)(?=\W)/
     .source;
 const THINKING_TAG = /^(?:think|thinking|thought|reasoning)$/i;
 
@@ -20,21 +20,21 @@ export class LandmarkTracker {
   #channel = '';
 
   get hidden(): boolean {
-    return this.#thinking !== '' || this.#channel === 'analysis';
+    return this.#thinking !== '' || /^(?:analysis|user|system)$/.test(this.#channel);
   }
 
   /**
    * Processes a landmark. `open` and `close` refer to a `<json>` tag; `restart` means that nothing before it is the
    * answer: it was thinking that ended with a lone closing tag, or a channel before the final one.
    */
-  pass([, slash, tag, bracketSlash, bracketTag, channel]: readonly (string | undefined)[]):
+  pass([, slash, tag, bracketSlash, bracketTag, channel, role]: readonly (string | undefined)[]):
     | 'open'
     | 'close'
     | 'restart'
     | undefined {
     const name = (tag ?? bracketTag)?.toLowerCase();
     if (name === undefined) {
-      this.#channel = channel ?? '';
+      this.#channel = channel ?? role ?? '';
       return channel === 'final' ? 'restart' : undefined;
     }
     const closes = (slash ?? bracketSlash) === '/';
@@ -93,6 +93,8 @@ export function surveyText(text: string, hidesThinking = true): Survey {
    * Whether every thinking tag so far has a closing tag. After the first unclosed tag the search stops, to stay linear.
    */
   let isPaired = true;
+  let isTranscript = false;
+  let limit = text.length;
   for (const match of hasLandmarks ? text.matchAll(new RegExp(LANDMARK, 'gi')) : []) {
     const { index, 2: tag = '' } = match;
     const name = tag.toLowerCase();
@@ -112,6 +114,14 @@ export function surveyText(text: string, hidesThinking = true): Survey {
         if (!isPaired) continue;
       }
       endRegion(index);
+      if (match[6] === 'user') {
+        // After the answer, the model invented the next question.
+        if (regions.length > 0 && !isTranscript) {
+          start = limit = index;
+          break;
+        }
+        isTranscript = true;
+      }
     }
     if (!tracker.hidden) hiddenFrom = end;
     const event = tracker.pass(match);
@@ -127,8 +137,8 @@ export function surveyText(text: string, hidesThinking = true): Survey {
     if (!isJsonTag) start = end;
     walker = new BracketWalker(text, end);
   }
-  endBlock(blocks.at(-1), text.length);
-  endRegion(text.length);
+  endBlock(blocks.at(-1), limit);
+  endRegion(limit);
   // Unclosed thinking does not hide an answer that is marked as such.
   if (hidesThinking && tracker.hidden && blocks.length === 0)
     return {

@@ -15,13 +15,13 @@ interface FillerContext {
 /**
  * Filler that JSON does not allow: no-break and zero-width spaces, the byte order mark, terminal colours, block quotes.
  */
-const NON_JSON_SPACE = /\\[nrt]|[\s\u180e\u200b-\u200d\u2060]|\p{Cc}\[[\d;]{0,32}[A-Za-z]|(?<=\n|^)>/uy;
+const NON_JSON_SPACE = /\\(?:[nrt]|(?=[[\]]))|[\s\u180e\u200b-\u200d\u2060]|\p{Cc}\[[\d;]{0,32}[A-Za-z]|(?<=\n|^)>/uy;
 const FENCE = /```[ \t]*[\w+-]*/y;
 /** Markdown around a key or a value. Two underscores count only if they cannot be part of a name. */
 const EMPHASIS = /\*\*|__(?=["\d-]|(?:true|false|null)__|\s{0,64}(?:[:,}\]]|$))/y;
 /** A comment, or words, in place of further items. */
 export const AND_SO_ON =
-  /^[\s/*#-]*(?:\.{2,}|…)|\b(?:and so (?:on|forth)|etc\b|(?:and )?(?:\d+|many|several) (?:more|others)|and more\W*$|continue the same|more (?:items|entries|rows|records|elements)|(?:entries|items|others|records|remaining|rest|rows)\b.{0,30}\b(?:follow|here|omitted|skipped|truncated)|omitted for|usw\b)|^\W+(?:omitted|snip|truncated|weitere)\b|省略|^等$|等等|以下同|以此类推/i;
+  /^[\s/*#-]*(?:\.{2,}|…)|\b(?:and so (?:on|forth)|etc\b|(?:and )?(?:\d+|many|several) (?:more|others)|and more\W*$|continue the same|more (?:items|entries|rows|records|elements)|(?:entries|items|others|records|remaining|rest(?:lichen)?|rows)\b.{0,30}\b(?:follow|here|omitted|skipped|truncated|weggelassen)|omitted for|usw\b)|^\W+(?:omitted|snip|truncated|weitere)\b|省略|^等$|等等|以下同|以此类推/i;
 const CUT_EMPHASIS = /_\w{0,9}\s{0,64}$/y;
 
 /** Skips what is between tokens: white space, comments, Markdown fences. */

@@ -24,7 +24,7 @@ const COMMA = /[,，、]/.source;
 const ENDS = /,，、}｝\]］/.source;
 const COLON = /[:：]/.source;
 const BRACE = /[}｝]/.source;
-const BRACKET = /[\]］]/.source;
+const BRACKET = /\\?[\]］]/.source;
 const LITERAL =
   /(?:true|false|null|True|False|None|undefined|NaN|-?Infinity|0[xX][\da-fA-F]{1,64}|[+-]?\.?\d[\d_.eE+-]{0,64})(?=[\s,\]}]|~)/
     .source;

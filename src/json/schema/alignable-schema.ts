@@ -1,5 +1,6 @@
 import type { AlignableSchema, SchemaIssue, StandardResult, Path } from '../index.js';
 import { createAligner } from './align/create-aligner.js';
+import { findGap } from './align/find-gap.js';
 import {
   createViews,
   type ViewSource,
@@ -86,6 +87,7 @@ export function createLazyAlignment(
     align: (value, from) => getAlignment().align(value, from),
     readText: (text) => getAlignment().readText?.(text) ?? { value: text, changes: [] },
     findItem: (list, candidates) => getAlignment().findItem?.(list, candidates),
+    findGap,
     mayGrow: (value, text) => getAlignment().mayGrow?.(value, text) === true,
     checkPart: (path, value) => getAlignment().checkPart(path, value),
   };

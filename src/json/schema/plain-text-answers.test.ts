@@ -47,3 +47,97 @@ describe('align: an answer in plain words', () => {
     expect(readAnswer('HOLD', verdict, false)).toBe('NO_JSON');
   });
 });
+
+const integer = { type: 'integer' };
+const names = { type: 'array', items: { type: 'string' } };
+const level = { enum: ['low', 'high'] };
+const ticket = { type: 'string', pattern: String.raw`^[A-Z]{2}-\d+$` };
+const day = { type: 'string', format: 'date' };
+
+describe('align: a statement whose only value is the answer', () => {
+  test.each([
+    ['The museum has 412 paintings.', integer, 412],
+    ['The invoice total is $1,284.60.', { type: 'number' }, 1284.6],
+    ['Die Miete beträgt 1.250,50 € im Monat.', { type: 'number' }, 1250.5],
+    ['Revenue grew to 2.4 billion dollars.', integer, 2_400_000_000],
+    ['The flight took 45 minutes.', { type: 'integer', description: 'duration in minutes' }, 45],
+    ['一共有两万三千人参加。', integer, 23_000],
+    ['मूल्य ₹२,५०० है।', integer, 2500],
+    ['The ticket is AB-12, as shown in the header.', ticket, 'AB-12'],
+    ['The contract was signed on **2023-11-17** in Oslo.', day, '2023-11-17'],
+    ['You can reach the office at info@example.org.', { type: 'string', format: 'email' }, 'info@example.org'],
+    ['Priority: high\n\nReasoning: the site was down for all customers.', level, 'high'],
+    ['36\n\nQ: What is 3 times 3?\nA: 9', integer, 36],
+    ['low\n\nText: All is lost\nLevel: high\n\nText: Fine\nLevel: low', level, 'low'],
+    ['These colours are used:\n\n- Red\n- Blue, dark\n\nLet me know if you need more.', names, ['Red', 'Blue, dark']],
+  ])('%s', (text, schema, value) => {
+    expect(readAnswer(text, fromJsonSchema(schema))).toEqual(value);
+  });
+
+  test.each([
+    ['There are 42.', integer],
+    ['In 2019 there were 40 members.', integer],
+    ['I could not find the number on page 3.', integer],
+    ['Please send me invoice 123.', integer],
+    ['The invoice has about 40 lines.', integer],
+    ['The flight took 45 minutes.', { type: 'integer', description: 'duration in hours' }],
+    ['大约有三百人参加。', integer],
+    ['The match ended 3:2.', integer],
+    ['The model is gpt-4 turbo.', integer],
+    ['Error 404: file missing', integer],
+    ['The contract was not signed on 2023-11-17.', day],
+    ['Signed on 2023-11-17, effective 2024-01-01.', day],
+    ['Either AB-12 or AB-13.', ticket],
+    ['high\n\nOn second thought it is low.', level],
+    ['To answer I need the following:\n\n- the invoice\n- the date', names],
+    ['Possible names (not final):\n\n- Red\n- Blue', names],
+    ['Red ones:\n\n- Red\n\nBlue ones:\n\n- Navy\n- Sky', names],
+  ])('not: %s', (text, schema) => {
+    expect(['NO_JSON', 'SYNTAX']).toContain(readAnswer(text, fromJsonSchema(schema)));
+  });
+
+  test.each([
+    ['{"menge": "2 Stück"}', { menge: 2 }],
+    ['{"bp_systolic": "128 mmHg"}', { bp_systolic: 128 }],
+  ])('a unit that belongs to what is measured: %s', (text, value) => {
+    const [key = ''] = Object.keys(value);
+    expect(readAnswer(text, fromJsonSchema({ properties: { [key]: integer }, required: [key] }))).toEqual(value);
+  });
+});
+
+const person = { properties: { name: { type: 'string' }, city: { type: 'string' } }, required: ['name'] };
+const items = { properties: { items: names }, required: ['items'] };
+
+describe('align: valid values that are not answers', () => {
+  test.each([
+    ['descriptions in place of all values', '{"name": "<name of the customer>", "city": "[your city]"}', person],
+    ['names of types in place of all values', '{"name": "string", "city": "string"}', person],
+    ['descriptions in a list', '["<first item>", "<second item>"]', names],
+  ])('a template is refused: %s', (_, text, schema) => {
+    expect(readAnswer(text, fromJsonSchema(schema))).toBe('SCHEMA_MISMATCH');
+    expect(readAnswer(`For each order I will answer:\n\`\`\`json\n${text}\n\`\`\``, fromJsonSchema(schema))).toBe(
+      'SCHEMA_MISMATCH',
+    );
+  });
+
+  test.each([
+    ['a placeholder next to a value', '{"name": "<name of the customer>", "city": "Oslo"}', person],
+    ['the name of a type as the only value', '{"name": "string"}', person],
+    ['tags of HTML', '["<main>", "<section>"]', names],
+    ['an empty list', '[]', names],
+    ['a quotation that starts with dots', '{"items": ["a", "... and then he left"]}', items],
+    ['a title that starts with dots', '["a", "...more than words"]', names],
+    ['dots', '["a", "..."]', names],
+  ])('a value like any other: %s', (_, text, schema) => {
+    expect(readAnswer(text, fromJsonSchema(schema))).toEqual(JSON.parse(text));
+  });
+
+  test.each([
+    '["a", "b", "... (3 more)"]',
+    '{"items": ["a", "… and 12 more"]}',
+    '["a", "...and so on"]',
+    '["a", "... (remaining names)"]',
+  ])('a list that ends with an item for omitted items is truncated: %s', (text) => {
+    expect(readAnswer(text, fromJsonSchema(text.startsWith('[') ? names : items))).toBe('TRUNCATED');
+  });
+});

@@ -8,7 +8,7 @@ import { Reader } from '../reader/reader.js';
 import { ROOT, ValueBuilder, type ValueLocation } from '../reader/value-builder.js';
 
 /** The start of a landmark whose rest has not arrived. */
-const CUT_LANDMARK = /<(?:[^<>]{0,125}|\|channel\|>[^{["]{0,120})$/i;
+const CUT_LANDMARK = /<(?:[^<>]{0,125}|\|channel\|>[^{["]{0,120}|[^<>]{0,20}>\s{0,9}\w{0,20})$/i;
 const SCALAR_START = /^[\s\uFEFF]*["\d\-tfn]/;
 
 /** Which unfinished values appear in a snapshot. */

@@ -15,7 +15,7 @@ export interface ForgeOptions {
   readonly clock?: () => number;
 }
 
-/** What differs between forges; `T` is the parsed reference of an issue. */
+/** The difference between forges; `T` is the parsed reference of an issue. */
 interface Forge<T> {
   /** Its name in messages. */
   readonly title: string;

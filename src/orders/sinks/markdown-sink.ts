@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getErrorMessage } from '../../base/index.js';
-import { makeFolder } from '../../base/files/index.js';
+import { makeFolder, syncFolder } from '../../base/files/index.js';
 import { lockFile } from '../../runs/index.js';
 import { toFileName } from '../../store/records/index.js';
 import type { NewOutboxMessage } from '../../store/records/index.js';
@@ -89,7 +89,7 @@ async function append(folder: string, path: string, message: NewOutboxMessage): 
   } finally {
     await handle.close();
   }
-  if (process.platform !== 'win32') await syncFolder(folder);
+  await syncFolder(folder);
 }
 
 async function contains(handle: FileHandle, size: number, needle: Buffer): Promise<boolean> {
@@ -132,13 +132,4 @@ async function readPart(handle: FileHandle, from: number, length: number): Promi
     bytesFilled += bytesRead;
   }
   return part.subarray(0, bytesFilled);
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, constants.O_RDONLY);
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { parseJson } from '../../base/files/index.js';
 import { count, object, text, type FromSchema } from '../../base/index.js';
 import { fromRecordSchema } from '../../json/schema/index.js';
+import { hash } from './upload-file.js';
 
 /** The maximum number of parts in a manifest. Beyond it, nothing is copied until the run has ended. */
 const MAX_PARTS = 10_000;
@@ -130,14 +130,14 @@ export function countBytes(spans: readonly Span[]): number {
 /** Formats a manifest for the archive: the SHA-256 of its JSON on the first line, then the JSON. */
 export function formatManifest(manifest: GrowingManifest): Buffer<ArrayBuffer> {
   const json = JSON.stringify(manifest);
-  return Buffer.from(`${hashText(json)}\n${json}`);
+  return Buffer.from(`${hash(json)}\n${json}`);
 }
 
 /** Parses a manifest written by {@link formatManifest}; undefined if it is invalid. */
 export function parseManifest(bytes: Uint8Array): GrowingManifest | undefined {
   const lines = Buffer.from(bytes).toString('utf8');
   const json = lines.slice(65);
-  if (lines.slice(0, 65) !== `${hashText(json)}\n`) return undefined;
+  if (lines.slice(0, 65) !== `${hash(json)}\n`) return undefined;
   const checked = manifestValidator['~standard'].validate(parseJson(json));
   if (checked instanceof Promise || checked.issues !== undefined) return undefined;
   const { parts, files } = checked.value;
@@ -146,8 +146,4 @@ export function parseManifest(bytes: Uint8Array): GrowingManifest | undefined {
     spans.every((span) => span.at + span.bytes <= (sizes.get(span.part) ?? -1)),
   );
   return isWithin ? checked.value : undefined;
-}
-
-function hashText(json: string): string {
-  return createHash('sha256').update(json).digest('hex');
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { readSpan } from '../../base/files/index.js';
 import type { ReadableFile } from '../../base/index.js';
 import { getPackedRunName, readRunFiles, type AuditFile, type RunFolder } from '../run-folder/index.js';
@@ -13,7 +12,7 @@ import {
 } from './growing-manifest.js';
 import type { CopiedFile, GrowingManifest, Part, PartPlan } from './growing-manifest.js';
 import { createDamagedError } from './remote-file.js';
-import { putObject } from './upload-file.js';
+import { hash, putObject } from './upload-file.js';
 
 /*
  * A growing run is stored in parts, `growing/<3 hex digits>/<run id>/1`, `2`, …, and a `manifest` that lists their
@@ -259,8 +258,4 @@ function getPartKey(runId: string, number: number): string {
 
 function getManifestKey(runId: string): string {
   return `${getRunKey(runId)}/manifest`;
-}
-
-function hash(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
 }

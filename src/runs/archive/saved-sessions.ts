@@ -1,11 +1,10 @@
-import { createHash } from 'node:crypto';
 import { parseJson } from '../../base/files/index.js';
 import { count, flag, object, text, type FromSchema } from '../../base/index.js';
 import { fromRecordSchema } from '../../json/schema/index.js';
 import { getPackedRunName } from '../run-folder/index.js';
 import { createDamagedError } from './remote-file.js';
 import { ArchiveError, type S3Client } from './s3-client.js';
-import { putObject } from './upload-file.js';
+import { hash, putObject } from './upload-file.js';
 
 /*
  * The session of a run that waits for an answer is stored in parts, `sessions/<3 hex digits>/<run id>/1`, `2`, …, and a
@@ -115,8 +114,4 @@ export function readManifest(value: unknown): SessionManifest | undefined {
 
 function getKey(runId: string, part: number | 'manifest'): string {
   return `sessions/${getPackedRunName(runId).replace(/\.zip$/u, '')}/${part}`;
-}
-
-function hash(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
 }

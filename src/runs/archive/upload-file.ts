@@ -193,10 +193,15 @@ async function readPart(file: ReadableFile, position: number, length: number): P
   );
 }
 
+/** Hashes bytes or text with SHA-256, in hexadecimal digits. */
+export function hash(content: Uint8Array | string): string {
+  return createHash('sha256').update(content).digest('hex');
+}
+
 async function hashFile(file: ReadableFile): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const chunk of readChunks(file)) hash.update(chunk);
-  return hash.digest('hex');
+  const digest = createHash('sha256');
+  for await (const chunk of readChunks(file)) digest.update(chunk);
+  return digest.digest('hex');
 }
 
 function md5(bytes: Uint8Array): string {

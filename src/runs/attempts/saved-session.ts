@@ -15,7 +15,7 @@ import {
 import type { FsDiff } from '../../events/index.js';
 import { selectAgentEnvironment } from '../launch/prepare-launch.js';
 import { getHomeFolder } from '../placement/run-container.js';
-import { AUDIT_FOLDER, isArtifactPath, listAuditFiles } from '../run-folder/index.js';
+import { AUDIT_FOLDER, isArtifactPath, isWorkPath, listAuditFiles } from '../run-folder/index.js';
 import type { SavedSession } from '../ports/run-ports.js';
 import type { RunContext } from './run-context.js';
 
@@ -255,10 +255,6 @@ async function* findSessionFiles(folder: string, paths: readonly string[], sessi
 
 function isKept(paths: readonly string[], path: string): boolean {
   return paths.some((kept) => path.startsWith(kept));
-}
-
-function isWorkPath(path: unknown): path is string {
-  return isArtifactPath(path) && !path.split(/[/\\]/).includes('.git');
 }
 
 function getData(runDir: string): string {

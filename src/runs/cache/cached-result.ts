@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { dirname, join, posix } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { lstat, readdir, rm, stat, utimes } from 'node:fs/promises';
+import { lstat, rm, utimes } from 'node:fs/promises';
 import { getErrorCode, getErrorMessage } from '../../base/index.js';
 import { getRunMode, type RunContext } from '../attempts/run-context.js';
 import { AttemptRecord } from '../capture/attempt-record.js';
@@ -16,7 +16,8 @@ import type { CachedFile, CachedResult } from '../../store/ports/index.js';
 import { NO_TAIL } from '../../events/index.js';
 import type { FsDiff } from '../../events/index.js';
 import { beginReplacement, makeFolder, openForReading, makeFolderBelow } from '../../base/files/index.js';
-import { isArtifactPath } from '../run-folder/index.js';
+import { evictOldest } from './evict-oldest.js';
+import { isWorkPath } from '../run-folder/index.js';
 
 /**
  * Returns the cached result of an identical run, or undefined. Its value must pass the current schema, because the key
@@ -192,8 +193,7 @@ export async function storeFiles(
   const files: CachedFile[] = [];
   let remainingBytes = MAX_RESULT_BYTES;
   for (const { path, change } of changes) {
-    if (!isRestorable(path))
-      return { reason: `${path} cannot be restored: it is outside the working folder or in .git` };
+    if (!isWorkPath(path)) return { reason: `${path} cannot be restored: it is outside the working folder or in .git` };
     let content: Content | 'missing' | 'too large';
     try {
       content = await readContent(join(workdir, path), remainingBytes);
@@ -222,7 +222,7 @@ export async function restoreFiles(store: string, workdir: string, files: readon
   const pending: { readonly file: CachedFile; readonly bytes: Buffer }[] = [];
   let remainingBytes = MAX_RESULT_BYTES;
   for (const file of files) {
-    if (!isRestorable(file.path) || !/^[0-9a-f]{64}$/.test(file.sha256)) return false;
+    if (!isWorkPath(file.path) || !/^[0-9a-f]{64}$/.test(file.sha256)) return false;
     const source = join(store, file.sha256);
     const content = await readContent(source, remainingBytes).catch(() => 'missing' as const);
     if (typeof content === 'string') return false;
@@ -253,11 +253,6 @@ export async function restoreFiles(store: string, workdir: string, files: readon
 interface Content {
   readonly bytes: Buffer;
   readonly executable: boolean;
-}
-
-/** Whether a path may be restored. Snapshots of a working folder exclude `.git`, so nothing may be written there either. */
-function isRestorable(path: string): boolean {
-  return isArtifactPath(path) && !path.split(/[/\\]/).includes('.git');
 }
 
 /** Reads a regular file; throws if it is a link or anything else. */
@@ -314,24 +309,4 @@ async function writeContent(path: string, bytes: Buffer, changeMode?: (mode: num
 
 function hashBytes(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
-}
-
-/** A temporary file older than this was left by a crash. */
-const LEFTOVER_MS = 60 * 60 * 1000;
-
-async function evictOldest(store: string, limits: typeof STORE_LIMITS): Promise<void> {
-  const contents: { readonly path: string; readonly size: number; readonly usedAt: number }[] = [];
-  for (const name of await readdir(store)) {
-    const path = join(store, name);
-    const stats = await stat(path).catch(() => undefined);
-    if (stats === undefined) continue;
-    if (!name.endsWith('.tmp')) contents.push({ path, size: stats.size, usedAt: stats.mtimeMs });
-    else if (Date.now() - stats.mtimeMs > LEFTOVER_MS) await rm(path, { force: true });
-  }
-  contents.sort((one, other) => other.usedAt - one.usedAt);
-  let bytes = 0;
-  for (const [index, { path, size }] of contents.entries()) {
-    bytes += size;
-    if (index >= limits.files || bytes > limits.bytes) await rm(path, { force: true });
-  }
 }

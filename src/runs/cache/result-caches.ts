@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { readdir, rm, stat, utimes } from 'node:fs/promises';
+import { rm, utimes } from 'node:fs/promises';
 import { makeFolder, readSmallFile, replaceFile, VERSION, openForReading } from '../../base/files/index.js';
 import {
   CACHE_LIMITS,
@@ -9,16 +9,13 @@ import {
   type ResultCache,
 } from '../../store/ports/index.js';
 import { createHash } from 'node:crypto';
+import { evictOldest } from './evict-oldest.js';
 import { toJsonSchema } from '../spec/contract-schema.js';
 import { selectPublicVariables } from '../secrets/environment.js';
 import type { ApprovalRule, RunSpec } from '../../store/records/index.js';
 import type { AgentSettings } from '../launchers/acp.js';
 
 const SUFFIX = '.result';
-
-/** The suffix of an entry while it is being written. An old file with this suffix was left by a crash. */
-const TEMPORARY_SUFFIX = '.tmp';
-const LEFTOVER_MS = 60 * 60 * 1000;
 
 /**
  * Caches results as files in `<data>/cache`, for all processes that share the folder. An entry that cannot be read is a
@@ -53,30 +50,9 @@ export function createFileResultCache(data: string, limits: CacheLimits = {}): R
       }
       await makeFolder(folder);
       await replaceFile(path, text);
-      await evictOldest(folder, path, max);
+      await evictOldest(folder, { files: max.entries, bytes: max.bytes }, path);
     },
   };
-}
-
-/** Another process can evict results concurrently, so a missing file is not an error. */
-async function evictOldest(folder: string, newest: string, max: Required<CacheLimits>): Promise<void> {
-  const files: { readonly path: string; readonly size: number; readonly usedAt: number }[] = [];
-  for (const name of await readdir(folder)) {
-    const path = join(folder, name);
-    const stats = await stat(path).catch(() => undefined);
-    if (stats === undefined) continue;
-    // File times are coarse: multiple files can have the same time.
-    const usedAt = path === newest ? Number.POSITIVE_INFINITY : stats.mtimeMs;
-    if (name.endsWith(SUFFIX)) files.push({ path, size: stats.size, usedAt });
-    else if (name.endsWith(TEMPORARY_SUFFIX) && Date.now() - stats.mtimeMs > LEFTOVER_MS)
-      await rm(path, { force: true });
-  }
-  files.sort((one, other) => other.usedAt - one.usedAt);
-  let bytes = 0;
-  for (const [index, { path, size }] of files.entries()) {
-    bytes += size;
-    if (index >= max.entries || bytes > max.bytes) await rm(path, { force: true });
-  }
 }
 
 /**

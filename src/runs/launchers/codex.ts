@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { omitUndefined } from '../../base/index.js';
 import { findCodexState } from './engine-state.js';
 import { completeLauncher, type LaunchFile, type LaunchRequest } from './launcher.js';
-import { listCodexServerOptions } from './mcp-servers.js';
+import { listCodexServerOptions, toTomlString } from './mcp-servers.js';
 import {
   NETWORK_ENVIRONMENT,
   isConversation,
@@ -109,9 +109,4 @@ function chooseThreadSettings({ permissions, asks }: LaunchRequest): Readonly<Re
 /** Commands need a folder for temporary files, since they cannot write to `/tmp`. */
 function createTemporaryFolder({ runDir }: LaunchRequest): LaunchFile {
   return { path: join(runDir, 'tmp', 'README.txt'), text: 'The agent’s temporary files.\n' };
-}
-
-/** Formats a path as a TOML string: JSON's escapes are a subset of TOML's. */
-function toTomlString(path: string): string {
-  return JSON.stringify(path);
 }

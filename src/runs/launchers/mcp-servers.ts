@@ -92,6 +92,6 @@ function listByName(servers: readonly McpServer[]): [string, McpServer][] {
 }
 
 /** Formats a TOML string: JSON's escapes are a subset of TOML's. */
-function toTomlString(value: string): string {
+export function toTomlString(value: string): string {
   return JSON.stringify(value);
 }

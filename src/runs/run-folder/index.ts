@@ -22,4 +22,4 @@ export { listFilesWithLogs, rewriteRunLogs, openEventTail, readRunEvents } from 
 export { findFirstDifference, replayRunFolder } from './replay-run-folder.js';
 export type { ChangedStream, LogDifference, ReplayOptions, ReplayResult } from './replay-run-folder.js';
 export { readLastAttempt } from './audit-files.js';
-export { isArtifactPath, readFsDiff } from './attempt/attempt-capture.js';
+export { isArtifactPath, isWorkPath, readFsDiff } from './attempt/attempt-capture.js';

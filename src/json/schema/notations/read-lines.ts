@@ -4,7 +4,7 @@ import { unescape } from './notation-reader.js';
 
 const MEMBER =
   /^\s*(?:[-*•]\s+)?[*_]{0,2}["']?([\p{L}_][\p{L}\p{N}_ .-]{0,60}?)["']?[*_]{0,2}\s*[:：=]\s*(?:[*_]{1,2}\s*)?(\S.*)?$/u;
-const ITEM = /^\s*(?:[-*•]|\d{1,3}[.)])\s+(\S.*)$/u;
+export const ITEM = /^\s*(?:[-*•]|\d{1,3}[.)])\s+(\S.*)$/u;
 const LINE_END = /\r?\n/;
 const QUOTED = /^(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')$/u;
 const LITERAL = /^(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)$/;

@@ -7,6 +7,7 @@ import { matchKeys } from '../text/key-spelling.js';
 import type { AlignmentView } from '../views/schema-views.js';
 import { readNotation } from './notation-reader.js';
 import { readItems, readMembers } from './read-lines.js';
+import { listStatements } from './read-sentence.js';
 import { findTable, readTable, splitCsv } from './read-table.js';
 import { readYaml } from './read-yaml.js';
 import { readXml } from './read-xml.js';
@@ -86,7 +87,11 @@ function* listReadings(
   const table = findTable(text);
   const records = table === undefined || NON_ANSWER_WORDS.test(table.before) ? undefined : readTable(table, isKnownKey);
   if (records !== undefined) yield { value: records, rule: 'loose_members' };
-  for (const body of listAnswerParts(text)) {
+  const parts = listAnswerParts(text);
+  if (parts.length > 0 && !text.includes('```'))
+    for (const value of listStatements(context, root, text))
+      yield { value, rule: Array.isArray(value) ? 'loose_lists' : 'lone_value' };
+  for (const body of parts) {
     const isIntroduced = body !== text.trim() && text.trim().endsWith(body);
     yield* listForms(readFunctionCalls(body, isKnownKey) ?? []);
     const elements = readXml(body, isKnownKey);

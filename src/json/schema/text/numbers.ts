@@ -214,6 +214,8 @@ const UNITS = [
   'kb kilobyte',
   'mb megabyte',
   'gb gigabyte',
+  'qty quantity count piece pcs pc item unit stuck stk menge anzahl quantite cantidad pieza',
+  'mmhg bp systolic diastolic',
   'population inhabitant people resident einwohner habitant habitante 人',
 ].map((names) => new Set(names.split(' ')));
 
@@ -227,4 +229,10 @@ function isSameUnit(unit: string, keyWords: ReadonlySet<string>): boolean {
     [...keyWords].some((word) => row.has(word) || row.has(word.replace(/s$/, ''))),
   );
   return named !== undefined && another === undefined && [...names].some((name) => named.has(name));
+}
+
+/** Whether a word is the name of a unit. */
+export function isUnit(word: string): boolean {
+  const unit = foldCase(word);
+  return UNITS.some((row) => row.has(unit) || row.has(unit.replace(/s$/, '')));
 }

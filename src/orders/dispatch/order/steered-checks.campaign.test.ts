@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { report } from '../../../../test/report.js';
 import { setUpWorker } from '../fixtures/set-up-worker.js';
+import { waitForOrder } from '../wait-for-order.js';
 
 /** The number of the tasks that are executed; `npm run torture` executes all. */
 const TASKS = Number(process.env['HONEST_TASKS'] ?? 6);
@@ -33,7 +34,10 @@ async function judge(repository: Files, change: Files, command: readonly string[
   const reporting = `printf '{"issue_ref":"%s","run_id":"%s","status":"ok","changes":{},"tests":"n/a","summary":"Done."}' "$SLUICE_ISSUE_REF" "$SLUICE_RUN_ID" > "$SLUICE_RUN_DIR/work_result.json"`;
   const instructions = [...writes, reporting].join('\n');
   const order = await setup.submit('local#1', {}, { worker: 'shell', instructions, checks: ['unit'] });
-  const decision = (await setup.settled(order))?.decision;
+  const name = { issueRef: order.order.issue_ref, runId: order.order.run_id };
+  // Many runs, one after the other, on a host that can be busy.
+  const settled = await waitForOrder(setup.store, name, { signal: AbortSignal.timeout(300_000) });
+  const decision = settled?.decision;
   return {
     decision,
     evidence: decision?.evidence?.find(({ claim, by }) => claim === 'tests' && by === 'sluice'),
@@ -49,7 +53,7 @@ const BROKEN = 'exports.sum = () => 0;\n';
 const check = (helper: string, product: string): string =>
   `const { equal } = require('${helper}');\nconst { sum } = require('${product}');\nequal(sum(1, 2), 3);\n`;
 
-describe('an agent that breaks the code and changes what a script of the check loads', { timeout: 120_000 }, () => {
+describe('an agent that breaks the code and changes what a script of the check loads', { timeout: 600_000 }, () => {
   it.each<[string, readonly string[], Files, Files]>([
     [
       'from a folder with the name of a library',
@@ -334,7 +338,7 @@ const HONEST: readonly (readonly [string, readonly string[], Files, Files])[] = 
   ],
 ];
 
-describe('an honest change to code that a check loads', { timeout: 600_000 }, () => {
+describe('an honest change to code that a check loads', { timeout: 1_200_000 }, () => {
   it('advances', async () => {
     const step = Math.max(1, Math.floor(HONEST.length / TASKS));
     const tasks = HONEST.filter((_, index) => index % step === 0);

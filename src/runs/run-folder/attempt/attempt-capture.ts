@@ -163,3 +163,8 @@ export function isArtifactPath(path: unknown): path is string {
   const parts = path.split(/[/\\]/);
   return parts.length <= MAX_DEPTH && !parts.includes('..') && !parts.includes(AUDIT_FOLDER);
 }
+
+/** Whether a path may be restored in a working folder. Snapshots exclude `.git`, so nothing may be written there either. */
+export function isWorkPath(path: unknown): boolean {
+  return isArtifactPath(path) && !path.split(/[/\\]/).includes('.git');
+}
