@@ -101,6 +101,9 @@ function createOutageError(): StoreError {
   return new StoreError('STORE_UNAVAILABLE', 'The database does not answer.');
 }
 
+/** Several leases of a worker over HTTPS, on a busy host. */
+const WAIT_MS = 120_000;
+
 /** Executes one order and one plain run from the queue to their ends while the store fails at one call. */
 async function workWithFault(at: number, outage: Outage) {
   const isRemote = outage.route === 'https';
@@ -119,10 +122,10 @@ async function workWithFault(at: number, outage: Outage) {
   const { run } = await request();
   const worker = await startBroken(site, broken, at, outage);
   await expect
-    .poll(async () => (await memory.listRuns({})).items.map(({ state }) => state), { timeout: 30_000 })
+    .poll(async () => (await memory.listRuns({})).items.map(({ state }) => state), { timeout: WAIT_MS })
     .toEqual(['ended', 'ended']);
   await expect
-    .poll(async () => (await memory.listOutbox({})).items.map(({ state }) => state), { timeout: 30_000 })
+    .poll(async () => (await memory.listOutbox({})).items.map(({ state }) => state), { timeout: WAIT_MS })
     .toEqual(['delivered']);
   await worker.stop();
   const [order] = (await memory.listOrders({})).items;
