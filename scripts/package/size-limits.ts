@@ -32,9 +32,9 @@ export const ENTRY_LIMITS: readonly EntryLimit[] = [
   { entry: 'index', bytes: 31_800, import: 1 },
   { entry: 'run-folder', bytes: 97_400, import: 2 },
   { entry: 'runs', bytes: 209_980, import: 6 },
-  { entry: 'store', bytes: 54_300, import: 6.5 },
+  { entry: 'store', bytes: 54_450, import: 6.5 },
   { entry: 'orders', bytes: 83_000, import: 10 },
-  { entry: 'dispatch', bytes: 258_300, import: 12 },
+  { entry: 'dispatch', bytes: 258_800, import: 12 },
 ];
 
 /**
@@ -43,5 +43,5 @@ export const ENTRY_LIMITS: readonly EntryLimit[] = [
  */
 export const INSTALL_LIMITS = {
   sluice: { bytes: 40_000_000, files: Infinity },
-  'sluice-json': { bytes: 600_000, files: 20 },
+  'sluice-json': { bytes: 570_000, files: 20 },
 } as const;
