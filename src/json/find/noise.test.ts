@@ -1,15 +1,12 @@
 import { describe, expect, test } from 'vitest';
+import { measureProcessor } from '../../../test/processor-time.js';
 import { expectError, expectSuccess, listRepairKinds, listWarnings } from '../fixtures/outcome.js';
 import { withFields } from '../fixtures/schemas.js';
 import { parse } from '../parse.js';
 import { removeNoise } from './noise.js';
 
-/** CPU time in milliseconds, independent of other processes. */
 function measureParse(mark: string, count: number): number {
-  const before = process.cpuUsage();
-  expect(parse(`{${mark.repeat(count)}`).ok).toBe(false);
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1000;
+  return measureProcessor(() => expect(parse(`{${mark.repeat(count)}`).ok).toBe(false));
 }
 
 describe('removeNoise removes', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { measureProcessor } from '../../../test/processor-time.js';
 import { compileSecrets } from './compile-secrets.js';
 
 const SECRET = `pk-live/9f3+"$X'<7>&é long enough`;
@@ -177,8 +178,6 @@ describe('a secret encoded by an agent', () => {
   it('takes time proportional to the output', () => {
     const secrets = compileSecrets({ values: ['ab'.repeat(500)] });
     const wrappedLines = Buffer.from('ab\n'.repeat(300_000));
-    const startedAt = performance.now();
-    secrets.mask(wrappedLines);
-    expect(performance.now() - startedAt).toBeLessThan(10_000);
+    expect(measureProcessor(() => void secrets.mask(wrappedLines))).toBeLessThan(10_000);
   });
 });
