@@ -15,6 +15,7 @@ const ALLOWED: Readonly<Record<string, { readonly times: number; readonly why: s
   'src/server/server-killed.campaign.test.ts': { times: 5, why: 'kills at random times, at a fixed load' },
   'src/server/stream/follow.test.ts': { times: 1, why: 'draws random pauses between events' },
   'src/store/contract/kill.contract.ts': { times: 1, why: 'kills at a random time' },
+  'test/deploy/patroni.test.ts': { times: 1, why: 'clients that submit again after a pause' },
   'test/postgres/fleet.campaign.test.ts': {
     times: 5,
     why: 'measures an idle fleet for some time, orders at a fixed rate, and kills in a busy fleet',
