@@ -4,7 +4,7 @@
  */
 import { spawn } from '@lydell/node-pty';
 import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { renderTerminal } from './pictures/render-terminal.js';
@@ -29,11 +29,9 @@ try {
 
 async function prepareRepository(): Promise<void> {
   const examples = join(PROJECT, 'examples');
-  const replayed = [
-    process.execPath,
-    join(examples, 'recorded-agents/replay.mjs'),
-    join(examples, 'recorded-agents/codex'),
-  ];
+  // In the repository, because a sandbox hides other folders.
+  const recording = join(repository, 'recording');
+  const replayed = [process.execPath, join(examples, 'recorded-agents/replay.mjs'), recording];
   const check = "process.exitCode = fs.readFileSync('greeting.mjs', 'utf8').includes('Hello') ? 0 : 1";
   const files = {
     'README.md': '# Shop\n',
@@ -52,7 +50,7 @@ async function prepareRepository(): Promise<void> {
       checks: { greets: { command: ['node', '-e', check] } },
     }),
   };
-  await mkdir(repository);
+  await cp(join(examples, 'recorded-agents/codex'), recording, { recursive: true });
   for (const [name, text] of Object.entries(files)) await writeFile(join(repository, name), text);
   const git = (...args: readonly string[]) => execFileSync('git', ['-C', repository, ...args]);
   git('init', '--quiet', '--initial-branch=main');
@@ -64,6 +62,8 @@ async function draw(name: string, args: readonly string[], maxLines: number): Pr
   const words = args.map((word) => (/\s/.test(word) ? `"${word}"` : word));
   const lines = [{ text: `$ sluice ${words.join(' ')}`, at: 0 }, ...(await record(args))];
   const output = lines.filter(({ text }) => !text.startsWith('sluice: data folder'));
+  const shown = output.slice(0, maxLines).find(({ text }) => text.includes(PROJECT));
+  if (shown !== undefined) throw new Error(`A picture must not show a path of this host: ${shown.text}`);
   await writeFile(
     join(FOLDER, `${name}.svg`),
     renderTerminal(`sluice ${name}, recorded in a terminal`, output, maxLines),
@@ -94,9 +94,10 @@ async function record(args: readonly string[]): Promise<readonly TerminalLine[]>
     for (const text of parts) lines.push({ text: text.replaceAll(home, ''), at: performance.now() - start });
   });
   const timer = setTimeout(() => program.kill(), TIME_LIMIT_MS);
-  await new Promise((resolve) => {
+  const { exitCode } = await new Promise<{ exitCode: number }>((resolve) => {
     program.onExit(resolve);
   });
   clearTimeout(timer);
+  if (exitCode !== 0) throw new Error(`It failed:\n${lines.map(({ text }) => text).join('\n')}`);
   return lines;
 }
