@@ -22,8 +22,9 @@ function openQueue() {
     async claimNext(worker, { isLast }) {
       claims.push({ worker, isLast });
       const id = runs.shift();
-      beforeAnswer();
+      const work = beforeAnswer;
       beforeAnswer = () => undefined;
+      work();
       return id === undefined ? undefined : ({ record: { id } } as ClaimedRun);
     },
     release: async ({ record }) => void released.push(record.id),
@@ -65,6 +66,16 @@ describe('waiting workers', () => {
     atNextAnswer(() => add('run-1'));
     expect(await queue.claim('a', 'a')).toEqual({ isWaiting: true });
     await expect.poll(() => assigned).toEqual(['a run-1']);
+  });
+
+  it('are looked after if one starts to wait while the last of the others claims', async () => {
+    const { queue, claims, connect, add, atNextAnswer } = openQueue();
+    for (const worker of ['a', 'b']) connect(worker);
+    add('run-1');
+    // The store has marked the workers as busy for "a", after "b" found nothing.
+    atNextAnswer(() => void queue.claim('b', 'b'));
+    expect(await queue.claim('a', 'a')).toMatchObject({ isWaiting: false });
+    await expect.poll(() => claims.map(({ worker }) => worker)).toEqual(['a', 'b', 'b']);
   });
 
   it('are asked by the runs they take, and only until they disconnect', async () => {

@@ -298,11 +298,7 @@ export function createClaimQueue<Claim>(options: ClaimQueueOptions<Claim>): Clai
 
   function openGroup(wanted: Wanted): Group<Claim> {
     const name = randomUUID();
-    const wake = (): void => {
-      group.wakes += 1;
-      if (!group.isAssigning) void assignRuns(group);
-    };
-    const stop = store.watchQueue((work) => void (work !== 'messages' && wake()), {
+    const stop = store.watchQueue((work) => void (work !== 'messages' && wake(group)), {
       worker: name,
       ...readWanted(wanted),
     });
@@ -310,8 +306,18 @@ export function createClaimQueue<Claim>(options: ClaimQueueOptions<Claim>): Clai
     return group;
   }
 
+  function wake(group: Group<Claim>): void {
+    group.wakes += 1;
+    if (!group.isAssigning) void assignRuns(group);
+  }
+
   async function take(group: Group<Claim> | undefined, claim: Claim): Promise<ClaimedRun | undefined> {
-    return claimNext(claim, { watcher: group?.name, isLast: group === undefined || group.waiting.size === 0 });
+    if (group === undefined) return claimNext(claim, { isLast: true });
+    const isLast = group.waiting.size === 0;
+    const claimed = await claimNext(claim, { watcher: group.name, isLast });
+    // The store wakes a full group no more, but another claim may have found nothing meanwhile, and waits.
+    if (isLast && claimed !== undefined) wake(group);
+    return claimed;
   }
 
   /** Claims runs for waiting workers until there are none of either. */
