@@ -109,6 +109,8 @@ const IDLE_MS = 5_000;
 const STALL_MS = 60_000;
 const STALL_MARGIN_MS = 10_000;
 const CLOSE_GRACE_MS = 2_000;
+/** Connections that wait to be accepted, one in each turn of the event loop: a fleet connects at once after a restart. */
+const BACKLOG = 4096;
 
 interface ListenOptions {
   readonly host: string;
@@ -193,7 +195,7 @@ async function open(server: Server, host: string, port: number): Promise<void> {
       reject(new SluiceError('ADDRESS_UNAVAILABLE', message, { cause: error }));
     };
     server.once('error', refuse);
-    server.listen(port, host, () => {
+    server.listen({ port, host, backlog: BACKLOG }, () => {
       server.off('error', refuse);
       resolve();
     });

@@ -35,7 +35,7 @@ it(
     const ca = await readFile(AUTHORITY, 'utf8');
     const ended: string[] = [];
     const open = async (number: number) => {
-      const address = `https://localhost:${server?.network.port}`;
+      const address = `https://localhost:${server?.port}`;
       const connection = connect({ url: address, token: WORKER_TOKEN, ca });
       const self = { host: 'virtual', version: '0', engines: [] };
       // All in this one process, which can take longer for their first requests than the server waits.

@@ -1,7 +1,9 @@
 import { appendFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { silentLogger } from '../../src/base/index.js';
 import { createWaker } from '../../src/orders/dispatch/index.js';
+import { retryStore } from '../../src/orders/dispatch/retry-store.js';
 import type { RemotePorts } from '../../src/server/worker/index.js';
 import { sampleResult } from '../../src/store/contract/fixtures/order-samples.js';
 import { createRunResult, sampleFcmp, sampleRasp } from '../../src/store/contract/fixtures/run-samples.js';
@@ -18,6 +20,9 @@ export interface VirtualAgent {
   readonly agent: (print: (lines: readonly string[]) => Promise<void>) => Promise<void>;
   readonly onEnd?: (runId: string) => void;
 }
+
+/** A busy server refuses requests; workers try again. */
+const retry = async <T>(work: () => Promise<T>): Promise<T> => retryStore(work, { logger: silentLogger });
 
 interface VirtualOptions extends VirtualAgent {
   /** The worker's id. */
@@ -64,14 +69,14 @@ export function startVirtualWorker(
       });
       printed += lines.length;
       await appendFile(join(folder, 'stdout.1.log'), lines.map((line) => `${line}\n`).join(''));
-      await store.append(runId, events);
+      await retry(async () => store.append(runId, events));
     };
     try {
-      if ((await store.markStarted(hold)) !== 'started') return;
+      if ((await retry(async () => store.markStarted(hold))) !== 'started') return;
       await mkdir(folder, { recursive: true });
       await agent(print);
       const runResult = createRunResult();
-      if (order === null) await store.endRun({ ...hold, result: runResult });
+      if (order === null) await retry(async () => store.endRun({ ...hold, result: runResult }));
       else {
         const { issue_ref: issueRef, run_id } = order.order;
         const reading = {
@@ -80,7 +85,9 @@ export function startVirtualWorker(
           problems: [],
           result: sampleResult(order),
         } as const;
-        await lead.settle({ issueRef, runId: run_id, exitCode: 0, hasEnded: true, runResult, reading });
+        await retry(async () =>
+          lead.settle({ issueRef, runId: run_id, exitCode: 0, hasEnded: true, runResult, reading }),
+        );
       }
       onEnd?.(runId);
     } finally {

@@ -41,6 +41,8 @@ export interface StartedWorker {
 
 /** A server in a separate process. */
 export interface SiteServer {
+  /** The port without the network between. */
+  readonly port: number;
   readonly network: Network;
   readonly process: StartedWorker;
   /** Kills the server and starts it again at the same address. */
@@ -135,6 +137,7 @@ async function startServer(
   };
   let current = await start();
   return {
+    port,
     network: await startNetwork(port),
     get process() {
       return current;
