@@ -107,10 +107,7 @@ export const ordinal = { type: 'integer', minimum: 1 } as const;
 export const confidence = { type: 'number', minimum: 0, maximum: 1 } as const;
 export const flag = { type: 'boolean' } as const;
 /** A UTC time with milliseconds, as returned by `Date.prototype.toISOString`; only four-digit years. */
-export const timestamp = {
-  type: 'string',
-  pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$',
-} as const;
+export const timestamp = { type: 'string', pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$' } as const;
 
 /** One of a closed list of words. */
 export function oneOf<const Words extends readonly string[]>(words: Words): { readonly enum: Words } {

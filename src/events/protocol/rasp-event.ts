@@ -39,12 +39,7 @@ import { engineName } from './engine-names.js';
 const exitCode = { type: ['integer', 'null'] } as const;
 const signal = { type: ['string', 'null'] } as const;
 const reasonCode = oneOf(listKeys(REASON_CODES));
-const toolCall = {
-  input: anything,
-  parent_tool_call_id: name,
-  diff: diffSchema,
-  locations: locationsSchema,
-} as const;
+const toolCall = { input: anything, parent_tool_call_id: name, diff: diffSchema, locations: locationsSchema } as const;
 /** Adds `detail`: other fields of the engine's record, unchanged, at most 4 KiB; the rest is in the raw bytes. */
 const withDetail = <R extends Readonly<Record<string, Schema>>, O extends Readonly<Record<string, Schema>>>(
   schema: ObjectSchema<R, O>,
@@ -110,12 +105,7 @@ const RASP_DATA = {
 } as const;
 
 /** The parser that read an event, and its confidence. */
-const sourceSchema = object({
-  engine: engineName,
-  parser: engineName,
-  parser_version: name,
-  confidence,
-});
+const sourceSchema = object({ engine: engineName, parser: engineName, parser_version: name, confidence });
 
 /** The version of new events. */
 export const RASP_VERSION = 'rasp/1.1';

@@ -51,12 +51,7 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     note: 'it never asks for permission: use a sandbox',
   },
   'grok-cli': {
-    agent: {
-      command: ['grok', '--prompt', '{prompt}'],
-      format: 'generic',
-      env: ['GROK_*'],
-      keeps: ['~/.grok'],
-    },
+    agent: { command: ['grok', '--prompt', '{prompt}'], format: 'generic', env: ['GROK_*'], keeps: ['~/.grok'] },
     install: 'npm install --global @vibe-kit/grok-cli@0.0.34',
     note: 'it never asks for permission: use a sandbox',
   },

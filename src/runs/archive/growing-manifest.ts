@@ -98,10 +98,7 @@ export function planPart(
   if (!hasChanges) return undefined;
   const deletedFiles = manifest.files
     .filter(({ path }) => !copiedFiles.has(path))
-    .map((file) => ({
-      ...file,
-      spans: file.spans.filter(({ part }) => !isOpen || part !== last.number),
-    }));
+    .map((file) => ({ ...file, spans: file.spans.filter(({ part }) => !isOpen || part !== last.number) }));
   return {
     number: manifest.next,
     content,

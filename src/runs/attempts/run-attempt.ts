@@ -142,12 +142,7 @@ export async function runAttempt(context: RunContext, plan: AttemptPlan): Promis
       agent: run.agent,
       engineFailure:
         stop === null && hasSucceeded(run.end, drained) ? null : (engineFailure ?? explainRuntimeError(drained)),
-      process: {
-        exit_code: run.end.exitCode,
-        signal: run.end.signal,
-        command,
-        version: (await version) ?? null,
-      },
+      process: { exit_code: run.end.exitCode, signal: run.end.signal, command, version: (await version) ?? null },
     };
   } finally {
     await record.close();

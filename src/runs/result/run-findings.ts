@@ -98,11 +98,7 @@ export class RunFindings {
       const isHopeless = cause === 'context' || (cause === 'auth' && error.retrying);
       const times = this.#stuck?.cause === cause ? this.#stuck.times + 1 : 1;
       this.#stuck = isHopeless ? { cause, times } : null;
-      this.#engineFailure = {
-        cause,
-        message: truncate(message, MAX_MESSAGE_LENGTH),
-        httpStatus: http_status,
-      };
+      this.#engineFailure = { cause, message: truncate(message, MAX_MESSAGE_LENGTH), httpStatus: http_status };
     }
   }
 

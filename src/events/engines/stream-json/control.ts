@@ -71,12 +71,7 @@ export function readToolPermissionRequest({ id, subtype, request }: ControlReque
   const diff = readEdit(input);
   const title = get.name(request, 'description');
   return {
-    call: {
-      id: get.name(request, 'tool_use_id') ?? id,
-      name,
-      input,
-      ...(diff.length === 0 ? undefined : { diff }),
-    },
+    call: { id: get.name(request, 'tool_use_id') ?? id, name, input, ...(diff.length === 0 ? undefined : { diff }) },
     ...(title === null ? undefined : { title }),
     options: OPTIONS,
   };

@@ -54,11 +54,7 @@ export function createStreamJsonReader(dialect: Dialect, emit: Emit): Reader {
         startRecords(frame, true);
         for (const record of value) {
           if (isRecord(record)) readRecord(record);
-          else
-            emit({
-              fact: 'malformed',
-              why: 'The array contains something other than records.',
-            });
+          else emit({ fact: 'malformed', why: 'The array contains something other than records.' });
         }
       } else if (isKnownRecord(dialect, value, hasRecords)) {
         startRecords(frame, get.string(value, 'type') === 'result');
