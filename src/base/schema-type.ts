@@ -68,10 +68,7 @@ type FromObject<S extends Schema> = S extends {
 
 type Flat<T> = { [Key in keyof T]: T[Key] };
 
-/**
- * A closed object: the keys of the first argument are required, the keys of the second are optional, others are not
- * allowed.
- */
+/** A closed object: the keys of the first argument are required, those of the second are optional. */
 export function object<
   const Required extends Readonly<Record<string, Schema>>,
   const Optional extends Readonly<Record<string, Schema>> = Record<never, Schema>,

@@ -369,9 +369,7 @@ export class EventWriter {
 /** The latest time with a four-digit year. */
 const MAX_TIME_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
-/**
- * Formats a time for events. A clock can return any number; values out of range are clamped to the nearest valid time.
- */
+/** Formats a time for events. Values out of range, which a clock can return, are clamped. */
 export function toTimestamp(ms: number): string {
   return new Date(Number.isFinite(ms) ? Math.min(Math.max(0, ms), MAX_TIME_MS) : 0).toISOString();
 }

@@ -135,10 +135,7 @@ export type RaspData<Type extends RaspType> = FromSchema<(typeof RASP_DATA)[Type
 /** The parser that read an event, and its confidence. */
 export type RaspSource = FromSchema<typeof sourceSchema>;
 
-/**
- * A run event, with the bytes it was derived from. The type is nested, so TypeScript does not narrow the event by it:
- * use {@link isRasp}.
- */
+/** A run event, with its bytes. Its nested type does not narrow it: use {@link isRasp}. */
 export type RaspEvent<Type extends RaspType = RaspType> = Type extends RaspType
   ? Omit<FromSchema<typeof envelope>, 'event' | 'data'> & {
       readonly event: { readonly category: Category<Type>; readonly type: Type };

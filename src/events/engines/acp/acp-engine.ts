@@ -201,9 +201,7 @@ class AcpReader implements Reader {
     this.#readResult(request, getResultFields(message.result), frame);
   }
 
-  /**
-   * Finds the request that a response answers. If only stdout was recorded, the request is inferred from the result.
-   */
+  /** Finds the request that a response answers; without recorded input, it is inferred from the result. */
   #findRequest(message: Extract<RpcMessage, { kind: 'result' | 'error' }>): SentRequest | null {
     if (message.id === null) return null;
     const sentRequest = this.#sentRequests.get(message.id);
@@ -327,10 +325,7 @@ function readOption(option: object): PermissionOption[] {
   return [{ id, label: get.string(option, 'name') ?? id, kind }];
 }
 
-/**
- * Converts the answer to a permission request to `permission.replied` data. An answer without a valid choice counts as
- * a denial.
- */
+/** Reads the answer to a permission request. An answer without a valid choice is a denial. */
 function readPermissionAnswer(
   message: Extract<RpcMessage, { kind: 'result' | 'error' }>,
   options: readonly PermissionOption[],

@@ -61,9 +61,7 @@ function readDiff(call: object): readonly FileDiff[] {
   return patch === null || path === null ? [] : [{ path, patch }];
 }
 
-/**
- * Reads a call's output: the agent's raw output, or the text of its content. Non-text blocks are returned unchanged.
- */
+/** Reads a call's output: the agent's raw output, or its content, as text if all of it is text. */
 export function readOutput(call: object): unknown {
   const output = get.field(call, 'rawOutput');
   if (output !== null && output !== undefined) return output;

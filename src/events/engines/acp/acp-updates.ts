@@ -95,10 +95,7 @@ export class AcpUpdates {
     this.#deniedCalls.clear();
   }
 
-  /**
-   * Returns a turn's usage, with the cost that the session reported separately. If the agent has already reported usage
-   * per step, only the cost is new.
-   */
+  /** Returns a turn's usage with its cost. After usage per step, only the cost is new. */
   completeUsage(turn: Usage | null): Usage | null {
     const cost = this.#cost === null ? null : Math.max(0, this.#cost - this.#chargedCost);
     if (this.#cost !== null) this.#chargedCost = this.#cost;
@@ -174,17 +171,12 @@ export class AcpUpdates {
   }
 }
 
-/**
- * Whether a chunk continues the open message or thought: chunks belong together until the agent names another message.
- */
+/** Chunks belong together until the agent names another message. */
 function isContinuation(open: OpenText, kind: OpenText['kind'], key: string | null): boolean {
   return open.kind === kind && (key === null || open.key === null || key === open.key);
 }
 
-/**
- * Reads the token counts that an agent reports. `inputTokens` includes cached tokens for some agents only; it is not
- * adjusted.
- */
+/** Reads token counts. `inputTokens` includes cached tokens for some agents only; it is not adjusted. */
 export function readUsage(usage: object | null): Usage | null {
   const input = get.count(usage, 'inputTokens');
   const output = get.count(usage, 'outputTokens');

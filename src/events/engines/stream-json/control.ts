@@ -77,9 +77,7 @@ export function readToolPermissionRequest({ id, subtype, request }: ControlReque
   };
 }
 
-/**
- * Reads the change that a call would make: write tools have the new content, edit tools the old and the new content.
- */
+/** Reads the change that a call would make: write tools have new content, edit tools old and new. */
 function readEdit(input: object): readonly FileDiff[] {
   const path = get.name(input, 'file_path') ?? get.name(input, 'notebook_path');
   if (path === null) return [];
