@@ -3,7 +3,7 @@ import { createServer as createHttpServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type * as CreateLead from '../src/orders/lead/create-lead.js';
-import { createRunResult } from '../src/runs/result/fixtures/create-run-result.js';
+import { createRunResult } from '../src/store/contract/fixtures/create-run-result.js';
 import type * as CreateServer from '../src/server/create-server.js';
 import type * as RunServer from '../src/server/run-server.js';
 import type * as Store from '../src/store/index.js';

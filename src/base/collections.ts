@@ -1,7 +1,4 @@
-/**
- * Finds the first item that meets a condition, by binary search: if an item meets it, all later items must too. Returns
- * the list's length if no item meets it.
- */
+/** Finds the first item that meets a condition, which all later items meet too, or the list's length. */
 export function findFirstIndex<Item>(list: readonly Item[], isMet: (item: Item) => boolean): number {
   let low = 0;
   let high = list.length;

@@ -68,10 +68,7 @@ type FromObject<S extends Schema> = S extends {
 
 type Flat<T> = { [Key in keyof T]: T[Key] };
 
-/**
- * A closed object: the keys of the first argument are required, the keys of the second are optional, others are not
- * allowed.
- */
+/** A closed object: the keys of the first argument are required, those of the second are optional. */
 export function object<
   const Required extends Readonly<Record<string, Schema>>,
   const Optional extends Readonly<Record<string, Schema>> = Record<never, Schema>,
@@ -107,10 +104,7 @@ export const ordinal = { type: 'integer', minimum: 1 } as const;
 export const confidence = { type: 'number', minimum: 0, maximum: 1 } as const;
 export const flag = { type: 'boolean' } as const;
 /** A UTC time with milliseconds, as returned by `Date.prototype.toISOString`; only four-digit years. */
-export const timestamp = {
-  type: 'string',
-  pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$',
-} as const;
+export const timestamp = { type: 'string', pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$' } as const;
 
 /** One of a closed list of words. */
 export function oneOf<const Words extends readonly string[]>(words: Words): { readonly enum: Words } {

@@ -19,9 +19,7 @@ export class SluiceError<Code extends string = string> extends Error {
     this.code = code;
   }
 
-  /**
-   * For `JSON.stringify`: includes the message, which is not enumerable on errors, and serializes bigints as digits.
-   */
+  /** For `JSON.stringify`: includes the message, which is not enumerable, and writes bigints as digits. */
   toJSON(): unknown {
     return copyAsJson(Object.assign({ message: this.message }, this));
   }
@@ -56,10 +54,7 @@ export function getErrorMessage(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
-/**
- * Error codes of files that an agent could have written. A closed list: `docs/errors.md` explains what to do about
- * each.
- */
+/** Error codes of files that an agent could have written; `docs/errors.md` explains each. */
 export const FILE_ERROR_CODES = ['UNSAFE_FILE', 'FILE_TOO_LARGE', 'FILE_UNREADABLE'] as const;
 
 /** One of `FILE_ERROR_CODES`. */

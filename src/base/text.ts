@@ -31,10 +31,7 @@ function createPattern(): RegExp {
   const joiningScripts =
     String.raw`\p{Script=Arabic}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gurmukhi}\p{Script=Gujarati}\p{Script=Oriya}` +
     String.raw`\p{Script=Tamil}\p{Script=Telugu}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Sinhala}`;
-  /**
-   * Sequences where an invisible character is part of a visible one: 👩‍💻, ❤️, 1️⃣, a Persian word, a variant of an
-   * ideograph.
-   */
+  /** Where an invisible character is part of a visible one: 👩‍💻, ❤️, 1️⃣, a Persian word, an ideograph. */
   const visibleSequences = [
     String.raw`(?:\p{Extended_Pictographic}\ufe0f?|\p{Emoji_Modifier})\u200d(?=\p{Extended_Pictographic})`,
     String.raw`\p{Extended_Pictographic}[\ufe0e\ufe0f]`,

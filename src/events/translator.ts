@@ -24,10 +24,7 @@ export interface TranslatorOptions {
   readonly runId: string;
   /** The number of the attempt, counted from 1. */
   readonly attempt: number;
-  /**
-   * `interactive` (default): the agent may ask questions, which a user answers. `auto`: the verdict on the output
-   * decides whether the run succeeds.
-   */
+  /** `interactive` (default): a user answers questions. `auto`: the verdict on the output decides. */
   readonly mode?: 'auto' | 'interactive' | undefined;
   /** The last FCMP number the run has used; 0 for the first attempt. */
   readonly fcmpSeq?: number | undefined;
@@ -39,10 +36,7 @@ export interface TranslatorOptions {
   readonly reply?: string | undefined;
   /** The run whose cached result is repeated. */
   readonly cachedFrom?: string | undefined;
-  /**
-   * Whether the terminal is the only stream: its output is then reported immediately, without comparing it with other
-   * streams.
-   */
+  /** Whether the terminal is the only stream, which is then not compared with others. */
   readonly terminalOnly?: boolean | undefined;
   /** Returns milliseconds since 1970; called once per push. */
   readonly clock?: (() => number) | undefined;

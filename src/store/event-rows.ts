@@ -10,10 +10,7 @@ export interface EventRow extends EventPack {
   readonly heldBy?: string | undefined;
 }
 
-/**
- * Creates rows from a run's packs. An id that databases reject is rejected here, before it is written together with
- * rows of other runs.
- */
+/** Rejects an id that databases reject here, before it is written with rows of other runs. */
 export function toRows(runId: string, packs: readonly EventPack[], heldBy?: string): EventRow[] {
   if (containsNul(runId) || (heldBy !== undefined && containsNul(heldBy))) throw createNulError();
   return packs.map((pack) => ({ runId, ...pack, heldBy }));

@@ -134,10 +134,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/**
- * Splits a period, and everything after it, into slots, except for the minute in which the period ends: its items are
- * counted one by one.
- */
+/** Splits a period, and everything after it, into slots, except for the minute in which it ends. */
 export function splitHistory(period: StatisticsPeriod): {
   readonly ranges: readonly SlotRange[];
   /** The period's last minute, if the period ends within a minute; otherwise empty. */

@@ -69,10 +69,7 @@ export interface ExecutionWindow {
   readonly size: number;
   /** The last execution of the previous page; null on the first page. */
   readonly after: ExecutionPosition | null;
-  /**
-   * Only executions before this time; null if `after` is the earlier bound, because with two bounds a database can
-   * choose the wrong index range.
-   */
+  /** Only executions before this time; null if `after` is earlier: two bounds can choose the wrong index. */
   readonly until: string | null;
 }
 
@@ -102,10 +99,7 @@ export const SEARCH_WINDOW = 10_000;
 /** Greater than every sequence number. */
 export const MAX_SEQUENCE = Number.MAX_SAFE_INTEGER;
 
-/**
- * Creates a page of matches. `floor` is the last row that was read; undefined if no rows are left. A short page can
- * still have a next page.
- */
+/** Creates a page of matches. `floor` is the last row that was read; undefined if none are left. */
 export function toSearchPage<Row, T>(
   rows: readonly Row[],
   page: Pick<PageWindow, 'size'>,

@@ -164,10 +164,7 @@ export interface SlotRange {
   readonly until: number;
 }
 
-/**
- * Splits a period into slots: the longest that fit into its steps, and shorter slots at its end. The runs of the
- * remaining seconds are counted one by one.
- */
+/** Splits a period into the longest slots that fit into its steps. Remaining seconds are not covered. */
 export function splitPeriod({ since, until, stepMs }: StatisticsPeriod): {
   readonly ranges: readonly SlotRange[];
   /** The end of the last slot. */

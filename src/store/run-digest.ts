@@ -2,10 +2,7 @@ import type { RunResult } from './records/index.js';
 import type { Value } from './driver.js';
 import type { QueuedRun } from './queue-rules.js';
 
-/**
- * The countable fields of an ended run. Specs and results can have any size, so statistics over thousands of runs read
- * only these.
- */
+/** The countable fields of an ended run: specs and results can have any size. */
 export interface RunDigest {
   readonly outcome: RunResult['status'];
   readonly repair_level: RunResult['repair_level'];
@@ -36,9 +33,7 @@ const VERSION_LENGTH = 100;
 const MODEL_LENGTH = 100;
 const MAX_WORDS = 8;
 
-/**
- * Creates the digest of a result. A cached result's version, drift and usage were counted for the run that produced it.
- */
+/** A cached result's version, drift and usage were counted for the run that produced it. */
 function createDigest(result: RunResult): RunDigest {
   const { status, repair_level, process, drift, cached_from } = result;
   const isCached = cached_from !== undefined;

@@ -55,10 +55,7 @@ export interface StoreOptions {
   readonly cache?: CacheLimits;
   /** How many runs or issues one search page reads; 10,000 by default. */
   readonly searchWindow?: number;
-  /**
-   * The maximum number of PostgreSQL connections, besides the connection for notifications: from 2 to 1,000, 10 by
-   * default.
-   */
+  /** The number of PostgreSQL connections, besides one for notifications: 2 to 1,000, 10 by default. */
   readonly pool?: number;
 }
 
@@ -239,10 +236,7 @@ export function createGatherer(write: WriteRows, { maxWrites = 1 }: GatherOption
     scheduleWrite();
   }
 
-  /**
-   * Takes the oldest entries of runs that are not being written; only half of them if many are waiting and no write is
-   * in progress.
-   */
+  /** Takes the oldest entries of runs that are not being written; half of them if many are waiting. */
   function takeBatch(): PendingAppend[] {
     const rows = waiting.reduce((sum, entry) => sum + entry.rows.length, 0);
     const maxRows =

@@ -1,7 +1,7 @@
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { makeRunFolder } from '../../runs/run-folder/fixtures/make-run-folder.js';
+import { makeRunFolder } from './fixtures/make-run-folder.js';
 import { openLineTail } from './file-tail.js';
 
 test('openLineTail returns complete lines while the file grows', async () => {

@@ -82,10 +82,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EEXIST: 'it is a file',
 };
 
-/**
- * Creates a data folder if it is missing, and checks that it is writable, before anything that needs it starts.
- * Otherwise throws `DATA_FOLDER_UNUSABLE`.
- */
+/** Creates a data folder if it is missing, and checks that it is writable. Throws `DATA_FOLDER_UNUSABLE`. */
 export async function prepareDataFolder(path: string): Promise<void> {
   try {
     await makeFolder(path);
@@ -97,10 +94,7 @@ export async function prepareDataFolder(path: string): Promise<void> {
   }
 }
 
-/**
- * Lists the names that `choose` returns for a folder's entries, in groups of at most `size`, so memory stays bounded.
- * Yields nothing if the folder is missing.
- */
+/** Lists the names that `choose` returns for a folder's entries, in groups of at most `size`. */
 export async function* listNames(
   folder: string,
   size: number,
@@ -183,10 +177,7 @@ export function chooseDataFolder(chosenPath: string | undefined): string {
   return chosenPath === undefined ? findDataFolder() : resolve(chosenPath);
 }
 
-/**
- * Returns a project's data folder, one per real path. It is outside the project, so an agent working there cannot write
- * Sluice's own files.
- */
+/** Returns a project's data folder. It is outside the project, so an agent working there cannot write to it. */
 export function findProjectData(cwd: string, env: Environment): string {
   const project = findRealPath(cwd);
   return join(findUserFolder(env), 'projects', nameProject(project));
@@ -210,10 +201,7 @@ function findRealPath(path: string): string {
   }
 }
 
-/**
- * Finds an executable as the system would: a name on the PATH, or a path relative to the working folder. Returns
- * undefined if none is found.
- */
+/** Finds an executable as the system would: on the PATH, or by its path relative to the working folder. */
 export async function findExecutable(
   program: string,
   { path, cwd }: { readonly path: string; readonly cwd: string },

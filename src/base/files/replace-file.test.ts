@@ -1,7 +1,7 @@
 import { open, readdir, readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { makeRunFolder } from '../../runs/run-folder/fixtures/make-run-folder.js';
+import { makeRunFolder } from './fixtures/make-run-folder.js';
 import { beginReplacement, replaceFile } from './safe-file.js';
 
 test('keeps the old content until the new content is complete', async () => {

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { makeRunFolder } from '../../runs/run-folder/fixtures/make-run-folder.js';
+import { makeRunFolder } from './fixtures/make-run-folder.js';
 import { appendTo, openForAppending, openForReading, readSmallFile } from './safe-file.js';
 
 describe('a file in a run folder', () => {

@@ -114,10 +114,7 @@ export async function appendTo(file: AppendableFile, data: string | Uint8Array):
   }
 }
 
-/**
- * Reads a small file as text; undefined if it does not exist. `openFile` opens a file that is not on disk, such as one
- * in a packed run.
- */
+/** Reads a small file as text; undefined if it does not exist. `openFile` opens a file that is not on disk. */
 export async function readSmallFile(
   path: string,
   maxBytes: number,
@@ -250,10 +247,7 @@ export interface Replacement {
 }
 
 interface ReplaceOptions extends TrustedRoot {
-  /**
-   * Whether the new content must survive a power failure, not only a crash of this process; true by default. Costs two
-   * disk syncs.
-   */
+  /** Whether the new content survives a power failure (default). Costs two disk syncs. */
   readonly isDurable?: boolean;
 }
 

@@ -1,7 +1,7 @@
 import { mkdir, open, readFile, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { makeRunFolder } from '../../runs/run-folder/fixtures/make-run-folder.js';
+import { makeRunFolder } from './fixtures/make-run-folder.js';
 import { replaceFile, openForAppending, openForReading, readSmallFile } from './safe-file.js';
 import { makeFolderBelow, withCheckedFolder, withFolder, withOpenFolder } from './safe-folder.js';
 

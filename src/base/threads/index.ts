@@ -19,10 +19,7 @@ export class ThreadError extends Error {
 
 /** Runs tasks in threads, so they do not block the event loop. */
 export interface ThreadPool<Task, Reply> {
-  /**
-   * Throws a {@link ThreadError}, or the task's own error. Callers, identified by `key`, take turns and share the
-   * queue.
-   */
+  /** Throws a {@link ThreadError}, or the task's own error. Callers, by `key`, take turns and share the queue. */
   run(task: Task, key: string): Promise<Reply>;
   /** Terminates all threads; waiting tasks fail. */
   close(): void;

@@ -12,9 +12,7 @@ interface OpenMessage {
 /** Limit on open messages; beyond it, the oldest is closed. */
 const MAX_OPEN = 256;
 
-/**
- * Limit on the total text in open messages; beyond it, the current message is closed and later text starts a new one.
- */
+/** Limit on the total text in open messages; beyond it, the current message is closed. */
 const MAX_OPEN_LENGTH = 2 * MAX_MESSAGE_LENGTH;
 
 /** Assigns message ids, ends each message exactly once, and looks for the done marker in the agent's own messages. */
@@ -142,10 +140,7 @@ function mayContainPayload(text: string): boolean {
 /** The marker as JSON, and as JSON inside a JSON string. Old agents print it in lower case. */
 const MARKER = /\\?"__(?:SKILL_DONE|skill_done)__\\?"\s*:\s*true\b/u;
 
-/**
- * Skill instructions, which can quote the marker: an agent that prints them has not finished. An unclosed block extends
- * to the end.
- */
+/** Skill instructions can quote the marker. An unclosed block extends to the end. */
 const QUOTED_SKILL = /<skill_content\b[^]*?(?:<\/skill_content>|$)/gu;
 
 /** Whether a message from the agent says that it has finished. Pass only the agent's own messages. */

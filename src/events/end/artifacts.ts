@@ -36,9 +36,7 @@ interface MadeBy {
 /** Longer paths are not compared, because every suffix of a path is looked up. */
 const MAX_TARGET_PATH = 1024;
 
-/**
- * Limit on the strings searched for all files: a malicious agent could mention every part of every path in every call.
- */
+/** Limit on the strings searched: an agent could mention every part of every path in every call. */
 const MAX_SEARCHES = 1_000_000;
 
 /** Characters of a file name: a path counts as mentioned only if none of these directly precedes or follows it. */
@@ -106,10 +104,7 @@ function indexCallsByWord(
   return callsByWord;
 }
 
-/**
- * Returns the calls that contain the rarest word of a path, since every mention of the path must contain it; undefined
- * if the path has no words.
- */
+/** Returns the calls that contain the rarest word of a path; undefined if the path has no words. */
 function findCallsByRarestWord(
   path: string,
   callsByWord: ReadonlyMap<string, FileToolCall[]>,

@@ -22,10 +22,7 @@ export interface AttemptEnd {
   readonly fsDiff?: FsDiff | undefined;
   /** The caller's verdict on the attempt, which cannot be derived from the bytes. */
   readonly verdict?: Verdict | undefined;
-  /**
-   * Explains the verdict: the exceeded limit, the command that could not be started, the value that the schema
-   * rejected.
-   */
+  /** Explains the verdict: the exceeded limit, the command that was not found, the rejected value. */
   readonly reason?: string | undefined;
   /** For `placement_failed` and `engine_failed`. */
   readonly cause?: RunFailureCause | undefined;

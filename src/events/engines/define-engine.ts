@@ -96,10 +96,7 @@ export interface EngineRecording {
   readonly exitCode?: number | null;
 }
 
-/**
- * The maximum size of a recording that is also read byte by byte; longer recordings take too long and prove nothing
- * more.
- */
+/** The maximum size of a recording that is also read byte by byte, which takes long. */
 const MAX_BYTES = 64 * 1024;
 /** The number of damaged copies of each recording. */
 const DAMAGED_COPIES = 40;

@@ -43,10 +43,7 @@ export interface Engine {
   detect(value: object): number;
   /** Returns the confidence that this agent printed a line of text. */
   detectText?(line: string): number;
-  /**
-   * Returns a record's session without reading the rest: terminal output is merged only if it belongs to the same
-   * session.
-   */
+  /** Returns a record's session; terminal output is merged only if it belongs to the same session. */
   readSession(value: object): string | null;
   createReader(emit: Emit): Reader;
 }

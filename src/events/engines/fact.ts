@@ -41,9 +41,9 @@ export interface ToolCall {
   readonly input?: unknown;
   readonly parent?: string | null;
   /** The change made by the call, if the engine prints it. */
-  readonly diff?: readonly FileDiff[];
+  readonly diff?: readonly FileDiff[] | undefined;
   /** Files that the call names as its targets; used to find which call created an artifact. */
-  readonly paths?: readonly string[];
+  readonly paths?: readonly string[] | undefined;
 }
 
 export interface ToolEnd extends ToolCall {

@@ -122,10 +122,7 @@ interface Cursors {
   readonly bytes: ByteCursor;
 }
 
-/**
- * Maps positions in a decoded line to bytes. Positions must not decrease, so a line with a million values is walked
- * only once.
- */
+/** Maps positions in a decoded line, which must not decrease, to bytes. */
 interface ByteCursor {
   /** Returns the number of bytes before a position. */
   byteAt(position: number): number;

@@ -141,10 +141,7 @@ export function createFramer(options: FramerOptions): Framer {
   };
 }
 
-/**
- * Whether a line cannot be split: part of an overlong line, or a long line with invalid bytes, whose values cannot be
- * mapped to bytes.
- */
+/** Whether a line cannot be split: it is overlong, or long with invalid bytes. */
 function isIndivisible({ tooLong, isUtf8, bytes }: Line): boolean {
   return tooLong || (!isUtf8 && bytes === null);
 }

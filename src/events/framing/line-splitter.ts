@@ -3,9 +3,7 @@ import { describeLine, LONG_LINE_BYTES, decodeLine, type DecodedLine, type Line 
 /** The maximum length of a line, twice the required length; a longer line is split into fragments of this size. */
 export const MAX_LINE_BYTES = 128 * 1024 * 1024;
 
-/**
- * A last line of at least this length that does not end with a JSON value was cut by the limit on the length of a line.
- */
+/** A last line of at least this length without the end of a JSON value was cut by the limit on lines. */
 const CUT_LINE_BYTES = 16 * 1024 * 1024;
 
 /** Lines are decoded in blocks of up to this size: decoding them one by one costs more than parsing them. */
@@ -14,9 +12,7 @@ const BLOCK_BYTES = 64 * 1024;
 const LINE_FEED = 0x0a;
 const REPLACEMENT_CHARACTER = '\uFFFD';
 
-/**
- * Splits a stream of bytes into decoded lines. Only complete lines are emitted, so the result does not depend on the chunks.
- */
+/** Splits bytes into decoded lines, which are emitted when they are complete, however they arrive. */
 export function createLineSplitter(
   onLine: (line: Line) => void,
   maxLineBytes: number = MAX_LINE_BYTES,
@@ -24,9 +20,7 @@ export function createLineSplitter(
   const blockDecoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const pending = new PendingLine();
   let offset = 0;
-  /**
-   * Set after a fragment of an overlong line was emitted: the rest, up to its line feed, is not a complete line either.
-   */
+  /** Whether a fragment of an overlong line was emitted; its rest is not a complete line either. */
   let isInsideLongLine = false;
   let wasAscii = true;
 

@@ -171,10 +171,7 @@ type Path = readonly (string | number)[];
 /** Consecutive values, run-length encoded: a pair is a value and its number of occurrences. */
 type Runs<T extends Leaf> = readonly (T | readonly [value: T, times: number])[];
 
-/**
- * The values at one path from the second event on: differences between integers or times in milliseconds, or the values
- * themselves.
- */
+/** The values at one path from the second event on: differences of integers or times, or the values. */
 type Column =
   | { readonly path: Path; readonly add: Runs<number> }
   | { readonly path: Path; readonly ms: Runs<number> }

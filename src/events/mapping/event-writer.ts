@@ -111,6 +111,8 @@ export class EventWriter {
   keepsWaiting = false;
   #markedLength = 0;
   #hasFcmp = false;
+  /** The data of the last RASP event, which its FCMP event can share. */
+  #raspData: object | null = null;
   #engineAt: string | null = null;
   /** The engine's fields of the record, until an FCMP event has them. */
   #fields: EngineFields | null = null;
@@ -183,6 +185,7 @@ export class EventWriter {
       raw_ref: this.rawRef,
     } as unknown as RaspEvent;
     this.#out.push({ protocol: 'rasp', event });
+    this.#raspData = event.data;
     const mapped = toFcmp(event);
     const takesFields = this.#fields === null || !WITHOUT_FIELDS.test(type);
     if (mapped !== null) this.#writeFcmp(mapped, subject, correlation, takesFields);
@@ -303,13 +306,13 @@ export class EventWriter {
    * and those of the step to its first message or call.
    */
   #addFcmpFields({ type, data }: FcmpContent, takesFields: boolean): FcmpEvent['data'] {
-    if (this.lastFields !== null) return addMissing(data, this.lastFields) as FcmpEvent['data'];
+    if (this.lastFields !== null) return addMissing({ ...data }, this.lastFields) as FcmpEvent['data'];
     const hasStep = this.step !== null && (type === 'assistant.message.final' || type === 'assistant.tool_call');
     const fields = takesFields ? this.takeFields() : null;
     if (fields === null && !hasStep) return data;
     const { step } = this;
     if (hasStep) this.step = null;
-    const withFields = addMissing(data, fields);
+    const withFields = addMissing(data === this.#raspData ? { ...data } : data, fields);
     return (hasStep ? Object.assign(withFields, step) : withFields) as FcmpEvent['data'];
   }
 
@@ -366,9 +369,7 @@ export class EventWriter {
 /** The latest time with a four-digit year. */
 const MAX_TIME_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
-/**
- * Formats a time for events. A clock can return any number; values out of range are clamped to the nearest valid time.
- */
+/** Formats a time for events. Values out of range, which a clock can return, are clamped. */
 export function toTimestamp(ms: number): string {
   return new Date(Number.isFinite(ms) ? Math.min(Math.max(0, ms), MAX_TIME_MS) : 0).toISOString();
 }
@@ -378,7 +379,7 @@ export function toTimestamp(ms: number): string {
  * them one by one takes half as long as more spreads.
  */
 function addMissing(data: object, fields: EngineFields | null): object {
-  const complete: Record<string, unknown> = { ...data };
+  const complete = data as Record<string, unknown>;
   for (const key in fields) if (!(key in complete)) complete[key] = fields[key as keyof EngineFields];
   return complete;
 }

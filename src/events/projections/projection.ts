@@ -25,10 +25,7 @@ interface Remainder {
   readonly diverged: boolean;
 }
 
-/**
- * Tracks streamed text, so the complete text that follows is not reported twice. Only the text of open
- * messages is stored.
- */
+/** Tracks the streamed text of open messages, so the complete text is not reported twice. */
 export function createTextTracker(): TextTracker {
   const open = new Map<string, string>();
   return {

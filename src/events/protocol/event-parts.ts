@@ -19,10 +19,7 @@ export const messageFinal = object(
   { structured_payload: anything, parent_tool_call_id: name },
 );
 
-/**
- * A thought that the engine prints. `partial` marks a chunk of a longer thought: the full text follows under the same
- * id.
- */
+/** A thought that the engine prints. `partial`: a chunk; the full text follows under the same id. */
 export const reasoning = object({ text }, { reasoning_id: name, partial: flag, parent_tool_call_id: name });
 
 /**
@@ -169,10 +166,7 @@ export const STREAMS = ['stdout', 'stderr', 'pty'] as const;
 /** One of `STREAMS`. */
 export type StreamName = (typeof STREAMS)[number];
 
-/**
- * Encoding of the bytes an event was derived from: `binary` if they are not valid UTF-8 and the text has replacement
- * characters.
- */
+/** `binary`: the bytes are not valid UTF-8, and the text has replacement characters. */
 export const RAW_ENCODINGS = ['utf-8', 'binary'] as const;
 
 /** The streams that events can refer to, including the agent's input. */

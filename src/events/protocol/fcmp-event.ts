@@ -76,10 +76,7 @@ const FCMP_DATA = {
   'permission.required': withEngineFields(permissionRequired),
   'permission.replied': withEngineFields(permissionReplied),
   'conversation.completed': withUsage(
-    object({
-      state: { const: 'completed' },
-      reason_code: oneOf(listKeys(COMPLETED_REASONS)),
-    }),
+    object({ state: { const: 'completed' }, reason_code: oneOf(listKeys(COMPLETED_REASONS)) }),
   ),
   'conversation.failed': withUsage(object({ error: failure })),
   'artifact.created': artifact,

@@ -39,12 +39,7 @@ import { engineName } from './engine-names.js';
 const exitCode = { type: ['integer', 'null'] } as const;
 const signal = { type: ['string', 'null'] } as const;
 const reasonCode = oneOf(listKeys(REASON_CODES));
-const toolCall = {
-  input: anything,
-  parent_tool_call_id: name,
-  diff: diffSchema,
-  locations: locationsSchema,
-} as const;
+const toolCall = { input: anything, parent_tool_call_id: name, diff: diffSchema, locations: locationsSchema } as const;
 /** Adds `detail`: other fields of the engine's record, unchanged, at most 4 KiB; the rest is in the raw bytes. */
 const withDetail = <R extends Readonly<Record<string, Schema>>, O extends Readonly<Record<string, Schema>>>(
   schema: ObjectSchema<R, O>,
@@ -110,12 +105,7 @@ const RASP_DATA = {
 } as const;
 
 /** The parser that read an event, and its confidence. */
-const sourceSchema = object({
-  engine: engineName,
-  parser: engineName,
-  parser_version: name,
-  confidence,
-});
+const sourceSchema = object({ engine: engineName, parser: engineName, parser_version: name, confidence });
 
 /** The version of new events. */
 export const RASP_VERSION = 'rasp/1.1';
@@ -145,10 +135,7 @@ export type RaspData<Type extends RaspType> = FromSchema<(typeof RASP_DATA)[Type
 /** The parser that read an event, and its confidence. */
 export type RaspSource = FromSchema<typeof sourceSchema>;
 
-/**
- * A run event, with the bytes it was derived from. The type is nested, so TypeScript does not narrow the event by it:
- * use {@link isRasp}.
- */
+/** A run event, with its bytes. Its nested type does not narrow it: use {@link isRasp}. */
 export type RaspEvent<Type extends RaspType = RaspType> = Type extends RaspType
   ? Omit<FromSchema<typeof envelope>, 'event' | 'data'> & {
       readonly event: { readonly category: Category<Type>; readonly type: Type };

@@ -64,10 +64,7 @@ export class TerminalMerge {
     if (isFull || this.#hasGap(waitingFrame)) this.#settle(false);
   }
 
-  /**
-   * Whether the streams lost a record: streams are in order, so once they have a later record, an earlier one will not
-   * arrive.
-   */
+  /** Whether the streams lost a record: once they have a later one, an earlier one will not arrive. */
   #hasGap({ kind, key }: WaitingFrame): boolean {
     if (kind !== 'json') return false;
     if (this.main.hasRecord(key)) return this.#mayBeLost;
@@ -129,10 +126,7 @@ export class TerminalMerge {
     return kind === 'json' && this.#isSameSession() && this.main.takeSkipped(key);
   }
 
-  /**
-   * Returns the number of waiting frames that can be reported: up to the last frame with a partner, otherwise the older
-   * half.
-   */
+  /** Returns how many waiting frames can be reported: up to the last with a partner, or the older half. */
   #countSettled(isFinal: boolean, lastPaired: WaitingFrame | undefined): number {
     if (isFinal) return this.#waitingFrames.length;
     if (lastPaired !== undefined) return this.#waitingFrames.indexOf(lastPaired) + 1;
@@ -156,18 +150,12 @@ export class TerminalMerge {
     if (frame.kind === 'json') this.#tally.addRestored(frame);
   }
 
-  /**
-   * Whether text counts as the engine's output: if the streams are empty, since errors then appear only on the
-   * terminal, or if it is a damaged record.
-   */
+  /** Errors appear only on the terminal if the streams are empty; damaged records on either. */
   #isEngineText(problem: string | null): boolean {
     return problem !== null || this.main.isEmpty;
   }
 
-  /**
-   * Whether the terminal's records can be merged: it has the same session, and they cannot be repeats of dropped
-   * records.
-   */
+  /** Whether the terminal's records can be merged: the session is the same, and none was dropped. */
   #isMergeable(): boolean {
     return this.#isSameSession() && (!this.main.hasDropped || this.#hasPartner);
   }

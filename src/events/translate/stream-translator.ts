@@ -270,10 +270,7 @@ export class RecentBytes {
     this.#written += bytes.length;
   }
 
-  /**
-   * Returns the stored bytes, oldest first, from the start of a line, and frees the memory. Nothing can be added
-   * afterwards.
-   */
+  /** Returns the stored bytes, oldest first, from the start of a line. Nothing can be added afterwards. */
   take(): Uint8Array {
     const bytes = this.#unroll();
     this.#ring = new Uint8Array(0);

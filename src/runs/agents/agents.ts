@@ -12,10 +12,7 @@ import { omitUndefined } from '../../base/index.js';
 /** An agent that needs no configuration: the entry that `sluice agents add` writes, and how to install the agent. */
 export interface Preset {
   readonly agent: AgentSettings;
-  /**
-   * How to install it. The last version in it is the tested version of the program in `agent`; without a version, it is
-   * untested.
-   */
+  /** How to install it. The last version in it is the tested one of the program in `agent`, if any. */
   readonly install: string;
   /** Whether it is installed by other means than npm, so its version is known only if it is started. */
   readonly isNative?: true;
@@ -51,12 +48,7 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     note: 'it never asks for permission: use a sandbox',
   },
   'grok-cli': {
-    agent: {
-      command: ['grok', '--prompt', '{prompt}'],
-      format: 'generic',
-      env: ['GROK_*'],
-      keeps: ['~/.grok'],
-    },
+    agent: { command: ['grok', '--prompt', '{prompt}'], format: 'generic', env: ['GROK_*'], keeps: ['~/.grok'] },
     install: 'npm install --global @vibe-kit/grok-cli@0.0.34',
     note: 'it never asks for permission: use a sandbox',
   },

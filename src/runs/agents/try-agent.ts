@@ -102,10 +102,7 @@ export type ScenarioName = keyof typeof SCENARIOS;
 /** Enough for a slow model; an agent that waits for a login would otherwise wait forever. */
 const TIME_LIMIT_S = 180;
 
-/**
- * Drives an agent through five scenarios, each in an empty folder, and reports what worked. Stops after a scenario
- * during which the signal was aborted.
- */
+/** Drives an agent through five scenarios, each in an empty folder, until the signal is aborted. */
 export async function* tryAgent(
   engine: string,
   ports: RunPorts,

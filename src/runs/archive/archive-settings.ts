@@ -64,11 +64,7 @@ export function readArchiveSettings(address: string, env: Environment): ArchiveS
     endpoint: readEndpoint(url, env),
     region:
       firstNonEmpty(url.searchParams.get('region'), env['AWS_REGION'], env['AWS_DEFAULT_REGION']) ?? DEFAULT_REGION,
-    credentials: {
-      accessKeyId,
-      secretAccessKey,
-      ...(sessionToken === undefined ? {} : { sessionToken }),
-    },
+    credentials: { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) },
     keepsLocal: readFlag(url.searchParams.get('keep_local')),
     copyEveryMs: copyEveryS === 0 ? undefined : copyEveryS * 1000,
     growingPartBytes:

@@ -56,9 +56,7 @@ export interface PartPlan {
 
 export const EMPTY_MANIFEST: GrowingManifest = { copied_at: 0, next: 1, parts: [], files: [] };
 
-/**
- * The maximum part size, as a multiple of `partBytes`: a run that grows fast gets larger parts instead of more parts.
- */
+/** The maximum part size, as a multiple of `partBytes`: a fast run gets larger parts, not more. */
 const MAX_PART_FACTOR = 8;
 /**
  * Plans the next part of a run: the new bytes of its files, together with the last part's bytes if that is still small.
@@ -98,10 +96,7 @@ export function planPart(
   if (!hasChanges) return undefined;
   const deletedFiles = manifest.files
     .filter(({ path }) => !copiedFiles.has(path))
-    .map((file) => ({
-      ...file,
-      spans: file.spans.filter(({ part }) => !isOpen || part !== last.number),
-    }));
+    .map((file) => ({ ...file, spans: file.spans.filter(({ part }) => !isOpen || part !== last.number) }));
   return {
     number: manifest.next,
     content,

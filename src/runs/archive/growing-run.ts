@@ -29,9 +29,7 @@ const MAX_CACHED_PARTS = 2;
 const MAX_REFRESHES = 5;
 
 export interface GrowingCopy {
-  /**
-   * Uploads new content and returns the number of uploaded parts. Stops after any part once `shouldStop` returns true.
-   */
+  /** Uploads new content, until `shouldStop` returns true; returns the number of uploaded parts. */
   update(files: readonly AuditFile[], shouldStop?: () => boolean): Promise<number>;
   hasParts(): Promise<boolean>;
 }

@@ -27,10 +27,7 @@ export interface Archive {
   upload(runId: string, file: ReadableFile, options?: Pick<Upload, 'progress' | 'onProgress'>): Promise<void>;
   /** Opens a packed run, or the copied part of a growing run; undefined if the archive has neither. */
   openRun(runId: string): Promise<RunFolder | undefined>;
-  /**
-   * Removes a run's packed file and parts, if any. With the progress of an incomplete upload, also removes that file's
-   * uploaded parts.
-   */
+  /** Removes a run's packed file and parts, and those of an incomplete upload. */
   remove(runId: string, options?: Pick<Upload, 'progress'>): Promise<void>;
   /** The sessions of runs that wait for an answer, until they have ended. */
   readonly sessions: SessionParts & SessionKeeper;

@@ -16,11 +16,7 @@ const PART_BYTES = 1024 * 1024;
 /** More than the largest session has. */
 export const MAX_SESSION_PARTS = 80;
 
-const manifestSchema = object({
-  parts: { ...count, maximum: MAX_SESSION_PARTS },
-  sha256: text,
-  complete: flag,
-});
+const manifestSchema = object({ parts: { ...count, maximum: MAX_SESSION_PARTS }, sha256: text, complete: flag });
 export type SessionManifest = FromSchema<typeof manifestSchema>;
 const manifestValidator = fromRecordSchema<SessionManifest>(manifestSchema);
 

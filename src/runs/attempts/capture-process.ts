@@ -121,10 +121,7 @@ interface CapturedPart {
 /** Enough for the message and the stack of an error. */
 const MAX_ERROR_CHARACTERS = 16 * 1024;
 
-/**
- * Explains an exit that is not the process's own: its container failed, or a file that it needs is not mounted; then
- * the setting that mounts it is named.
- */
+/** Explains an exit that is not the process's own: of its container, or for a file that is not mounted. */
 async function explainExit(
   { ports, spec }: RunContext,
   { sandbox }: LiveAgent,
@@ -181,10 +178,7 @@ async function captureAll(
   }
 }
 
-/**
- * Records output and enforces the token, cost and storage limits. Captured output is stored even if a limit is
- * exceeded.
- */
+/** Records output, and stops the run at its limits; what was captured is stored even then. */
 async function recordChunks(
   context: RunContext,
   record: AttemptRecord,

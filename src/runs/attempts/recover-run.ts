@@ -86,9 +86,7 @@ export async function recoverRun(context: Omit<RunContext, 'journal'>, feed: Eve
   return { state: findState(rebuiltHistory, loggedHistory), retries, workerLosses, artifacts, drift };
 }
 
-/**
- * Computes the remaining time for an answer; at least five seconds, so an answer posted meanwhile is still accepted.
- */
+/** The remaining time for an answer; at least five seconds, so one that was posted meanwhile is accepted. */
 export function computeRemainingWait(askedAt: number, waitS: number, now: number): number {
   return Math.max(Math.min(5000, waitS * 1000), Math.min(waitS * 1000, askedAt + waitS * 1000 - now));
 }

@@ -142,12 +142,7 @@ export async function runAttempt(context: RunContext, plan: AttemptPlan): Promis
       agent: run.agent,
       engineFailure:
         stop === null && hasSucceeded(run.end, drained) ? null : (engineFailure ?? explainRuntimeError(drained)),
-      process: {
-        exit_code: run.end.exitCode,
-        signal: run.end.signal,
-        command,
-        version: (await version) ?? null,
-      },
+      process: { exit_code: run.end.exitCode, signal: run.end.signal, command, version: (await version) ?? null },
     };
   } finally {
     await record.close();
@@ -168,9 +163,7 @@ function prepareTurn({ ports }: RunContext, { command, env }: LiveAgent): Prepar
   };
 }
 
-/**
- * Whether the run continues in the same process after this turn: the agent asked a question, or its output is retried.
- */
+/** Whether the run continues in the same process: the agent asked a question, or its output is retried. */
 async function isNextTurnNeeded(
   context: RunContext,
   { canRetry }: AttemptPlan,
@@ -271,10 +264,7 @@ function openRecord(
   return new AttemptRecord(start, folder, journal, ports.clock);
 }
 
-/**
- * Publishes the last events. A question is opened before its event is published, because a reader could answer
- * immediately.
- */
+/** Publishes the last events. A question is open before that, because a reader could answer at once. */
 async function emitEnd(
   { control, progress, ports }: RunContext,
   record: AttemptRecord,

@@ -286,9 +286,7 @@ function warnAboutUnusedApprovals(context: RunContext, answers: readonly StoredA
   warn(context, { code: 'APPROVAL_UNUSED', message });
 }
 
-/**
- * Creates the prompt for the resumed agent, which requests the permissions again and then receives the stored answers.
- */
+/** The resumed agent requests the permissions again, and then receives the stored answers. */
 function renderPermissions(storedAnswers: readonly StoredAnswer[]): string {
   const lines = storedAnswers.map(
     ({ question, decide, why }) =>

@@ -60,10 +60,7 @@ export function getRunMode({ spec }: Pick<RunContext, 'spec'>): 'auto' | 'intera
   return spec.mode ?? 'auto';
 }
 
-/**
- * Adds up the usage of all attempts of a run. An engine reports session totals, and a session can span multiple
- * attempts.
- */
+/** Adds up the usage of all attempts: engines report session totals, of one attempt or more. */
 export class RunUsage {
   #before: Usage | null = null;
   #session = new UsageTotals();

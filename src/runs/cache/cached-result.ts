@@ -19,10 +19,7 @@ import { beginReplacement, makeFolder, openForReading, makeFolderBelow } from '.
 import { evictOldest } from './evict-oldest.js';
 import { isWorkPath } from '../run-folder/index.js';
 
-/**
- * Returns the cached result of an identical run, or undefined. Its value must pass the current schema, because the key
- * does not cover everything a schema library can check.
- */
+/** Returns the cached result of an identical run if its value passes the current schema. */
 export async function findCachedResult(context: RunContext, key: string): Promise<CachedResult | undefined> {
   const { spec, ports, schema } = context;
   if (spec.cache !== true) return undefined;

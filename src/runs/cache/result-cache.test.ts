@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { CacheLimits } from '../../store/ports/index.js';
 import { createFileResultCache, createMemoryResultCache } from './result-caches.js';
-import { describeResultCache, cachedResult, createKey } from './result-cache.contract.js';
+import { describeResultCache, cachedResult, createKey } from '../../store/contract/any-result-cache.contract.js';
 
 async function makeData(): Promise<string> {
   const data = await mkdtemp(join(tmpdir(), 'sluice-cache-'));

@@ -6,7 +6,7 @@ import { toBytes } from '../../events/contract/translate-lines.contract.js';
 import { createTranslator } from '../../events/index.js';
 import type { Emitted } from '../../events/index.js';
 import { SluiceError } from '../../base/index.js';
-import { makeRunFolder } from '../run-folder/fixtures/make-run-folder.js';
+import { makeRunFolder } from '../../base/files/fixtures/make-run-folder.js';
 import { createRunFolder, openRunLogs } from '../run-folder/index.js';
 import { createMemoryEventLog } from '../ports/run-ports.js';
 import { EventFeed } from './event-feed.js';

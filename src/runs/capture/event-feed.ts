@@ -211,19 +211,13 @@ class RecentEvents {
   }
 }
 
-/**
- * Estimates an event's size from the bytes it was parsed from. An FCMP event shares its data with the RASP event, so
- * only its envelope counts.
- */
+/** Estimates an event's size. An FCMP event shares its data with the RASP event. */
 export function estimateSize({ protocol, event }: Emitted): number {
   if (protocol === 'fcmp' || event.raw_ref === null) return ENVELOPE_BYTES;
   return ENVELOPE_BYTES + event.raw_ref.byte_to - event.raw_ref.byte_from;
 }
 
-/**
- * The protocol of each event of a run in publication order, one bit per event. Each protocol has its own log; this
- * restores the order across both.
- */
+/** The protocol of each event in publication order, one bit per event: each protocol has its own log. */
 class ProtocolOrder {
   #bits = new Uint8Array(128);
   #length = 0;

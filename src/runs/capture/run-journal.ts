@@ -146,10 +146,7 @@ class LogQueue {
     this.#isDraining = false;
   }
 
-  /**
-   * Appends events, with retries. The log ignores events it already has, so a call can be repeated if its response was
-   * lost.
-   */
+  /** Appends events, with retries: the log ignores events that it already has. */
   async #append(events: readonly Emitted[], packs: readonly EventPack[]): Promise<void> {
     const { log, logger, ending } = this.#ports;
     let since: number | undefined;

@@ -158,10 +158,7 @@ export interface AgentClientPorts {
   onProtocolViolation(reason: string): void;
 }
 
-/**
- * The client side of a conversation with one process: the handshake, then the turns. The caller determines when to
- * stop.
- */
+/** The client side of a conversation with one process. The caller determines when to stop. */
 export interface AgentClient {
   /** Whether another process can resume the session. */
   readonly canResume: boolean;

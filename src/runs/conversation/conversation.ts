@@ -194,9 +194,7 @@ export class Conversation implements CapturedConversation {
     }
   }
 
-  /**
-   * Called after events are published: answers requests decided by rules, and waits for the user to answer the others.
-   */
+  /** Answers requests that rules decide, and waits for the user to answer the others. */
   afterPublishing(): void {
     const pending = this.#pendingQuestions;
     this.#pendingQuestions = [];

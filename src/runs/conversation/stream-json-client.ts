@@ -155,10 +155,7 @@ export class StreamJsonClient implements AgentClient {
       return this.#respond({ subtype: 'error', request_id: request.id, error });
     }
     this.#permissions += 1;
-    this.#questions.set(this.#permissions, {
-      id: request.id,
-      input: get.object(request.request, 'input') ?? {},
-    });
+    this.#questions.set(this.#permissions, { id: request.id, input: get.object(request.request, 'input') ?? {} });
     this.#ports.onPermission(this.#permissions, null);
   }
 

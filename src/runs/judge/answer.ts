@@ -32,10 +32,7 @@ export class AnswerCollector {
   /** The messages before the last one. */
   #earlier = '';
   #isMessageUtf8 = true;
-  /**
-   * The number of messages. A plain command with long output has more than one; its answer is then taken from its
-   * bytes.
-   */
+  /** A plain command with long output has more than one message; its answer is taken from its bytes. */
   #messages = 0;
   readonly #printed: ByteBlocks;
 
@@ -93,10 +90,7 @@ function trimBlankLines(text: string): string {
 
 const BLOCK_BYTES = 64 * 1024;
 
-/**
- * The first or last bytes of a stream, up to a limit. They are stored in blocks, because a process can print byte by
- * byte.
- */
+/** The first or last bytes of a stream. In blocks, because a process can print byte by byte. */
 class ByteBlocks {
   readonly #max: number;
   readonly #keeps: 'beginning' | 'end';

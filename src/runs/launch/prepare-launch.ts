@@ -131,10 +131,7 @@ async function listRequestedFiles({ spec, ports }: RunContext): Promise<readonly
   return args.filter((_, index) => areReal[index]);
 }
 
-/**
- * Returns an engine's environment: variables for every process, engine variables, and variables named in the spec's
- * `env`.
- */
+/** Returns the variables for every process, of the engine, and those named in the spec's `env`. */
 export function selectAgentEnvironment({ spec, launcher, ports }: Pick<RunContext, 'spec' | 'launcher' | 'ports'>) {
   return {
     ...selectEnvironment([...launcher.environment, ...(spec.env ?? []), 'TRACEPARENT'], ports.environment),

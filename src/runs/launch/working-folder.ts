@@ -65,10 +65,7 @@ export async function prepareCacheKey(context: RunContext, workdir: string): Pro
 /** Data folders whose orphaned processes this process has terminated. */
 const cleanups = new Map<string, Promise<void>>();
 
-/**
- * Locks the working folder, after terminating processes left running by a killed Sluice process. Waits while another
- * run holds the lock.
- */
+/** Locks the working folder, after terminating processes that a killed Sluice process has left. */
 export async function lockWorkdir(context: RunContext, workdir: string): Promise<FolderLock> {
   const { control, limits, ports } = context;
   await terminateOrphansOnce(context);

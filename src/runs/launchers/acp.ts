@@ -55,10 +55,7 @@ function pickRequirements(launcher: Launcher): ProgramRequirements {
   return { environment, installHint, listStateFolders: (env) => launcher.listStateFolders?.(env) ?? [] };
 }
 
-/**
- * Agents that implement the protocol and need no configuration, by name. Each was tested in the version given in its
- * hint.
- */
+/** Agents that need no configuration. Each was tested in the version given in its hint. */
 const BUILT_IN_AGENTS: Readonly<Record<string, BuiltInAgent>> = {
   'gemini-acp': {
     ...pickRequirements(geminiLauncher),

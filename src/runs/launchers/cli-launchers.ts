@@ -67,10 +67,7 @@ function listClaudePermissions({ permissions, asks, runDir }: LaunchRequest): st
   }
 }
 
-/**
- * Gemini CLI, `--output-format stream-json`. Without a user to approve them, it removes the tools that need an
- * approval.
- */
+/** Gemini CLI, `--output-format stream-json`. It removes the tools that need an approval. */
 export const geminiLauncher = createCliLauncher({
   engine: 'gemini',
   testedVersions: '>=0.61.0 <0.62.0',

@@ -15,10 +15,7 @@ import {
 /** Codex rejects longer prompts. */
 const MAX_PROMPT_LENGTH = 1024 * 1024;
 
-/**
- * OpenAI Codex, `codex exec --json`, or `codex app-server` in two-way mode. Its sandbox also restricts shell commands,
- * so `workspace` allows them.
- */
+/** OpenAI Codex, `codex exec --json` or `codex app-server`. Its sandbox restricts commands in `workspace`. */
 export const codexLauncher = completeLauncher({
   engine: 'codex',
   program: 'codex',

@@ -41,9 +41,7 @@ export const programAgentSchema = object(
 /** See {@link programAgentSchema}. */
 export type ProgramAgent = FromSchema<typeof programAgentSchema>;
 
-/**
- * Creates a launcher for a configured command. Its permissions depend on its arguments; `permissions` has no effect.
- */
+/** Creates a launcher for a configured command, on which `permissions` has no effect. */
 export function createProgramLauncher(engine: string, agent: ProgramAgent): Launcher {
   const { command, format, resume, env = [], keeps } = agent;
   const [program = ''] = command;

@@ -20,9 +20,7 @@ export interface LaunchRequest {
   readonly permissions: Permissions;
   /** Whether the agent requests approval for what `permissions` does not allow. */
   readonly asks?: boolean;
-  /**
-   * Whether the agent is started in its two-way mode, if it has one: for permission requests, or for further prompts.
-   */
+  /** Whether the agent is started in its two-way mode, if it has one. */
   readonly converses?: boolean;
   readonly model?: string;
   /** The engine's id of the session to resume. */

@@ -23,9 +23,7 @@ export function checkArgumentPrompt(prompt: string): string {
   return checkPrompt(prompt.replaceAll('\0', ''), MAX_ARGUMENT_LENGTH, advice);
 }
 
-/**
- * Whether the agent is started in its two-way mode, which is impossible in a terminal because it would echo the input.
- */
+/** Whether the agent is started in its two-way mode; a terminal would echo the input. */
 export function isConversation({ asks, converses, terminal }: LaunchRequest, engine: string): boolean {
   if (converses !== true) return false;
   if (terminal !== true) return true;
@@ -63,10 +61,7 @@ export function checkSession(sessionId: string | undefined): string | undefined 
   return sessionId;
 }
 
-/**
- * Checks a folder for an option that is a comma-separated list: a path with a comma would be parsed as two other
- * folders.
- */
+/** For an option that is a comma-separated list: a comma would make two folders of one. */
 export function checkNoComma(folder: string): string {
   if (!folder.includes(',')) return folder;
   throw new SluiceError(

@@ -44,10 +44,7 @@ export async function openRunContainer(
   return { sandbox, report: { image, engine: `${engine.name} ${engine.version}` } };
 }
 
-/**
- * Kills and removes the containers of a run whose worker is gone. Returns true only if the engine answers, and attests
- * that the run has no container.
- */
+/** Removes the containers of a run. Returns true only if the engine attests that it has none. */
 export async function removeRunContainers(id: string, settings?: ContainerSettings): Promise<boolean> {
   const engine = await findContainerEngine(settings).catch(() => undefined);
   if (engine === undefined) return false;

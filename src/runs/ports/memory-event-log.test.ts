@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { describeEventLog, createTwoAttempts } from './event-log.contract.js';
+import { describeEventLog, createTwoAttempts } from '../../store/contract/any-event-log.contract.js';
 import { createMemoryEventLog } from './run-ports.js';
-import { describeWatchableEventLog } from './watchable-event-log.contract.js';
+import { describeWatchableEventLog } from '../../store/contract/watchable-event-log.contract.js';
 
 describeEventLog('in memory', async () => createMemoryEventLog());
 describeWatchableEventLog('in memory', async () => createMemoryEventLog());

@@ -28,10 +28,7 @@ export type SavedSession = { readonly bytes: Uint8Array } | { readonly reason: s
 
 /** The dependencies and settings of a run. Everything has a default. */
 export interface RunPorts {
-  /**
-   * The folder for run folders, cached results, and records of running processes; by default `SLUICE_DATA`, or else the
-   * folder of this project in the user's data directory.
-   */
+  /** The folder for runs, cached results and records of processes; `SLUICE_DATA` or the project's by default. */
   readonly data?: string;
   /** The log that stores events before they are published; by default the files in the run folder. */
   readonly eventLog?: EventLog;
@@ -60,10 +57,7 @@ export interface RunPorts {
   readonly sandbox?: SandboxPort;
   /** Patterns of secrets to mask, besides the values of sensitive environment variables. */
   readonly secrets?: { readonly patterns?: readonly string[] };
-  /**
-   * The lock on the working folder, if the caller already holds it; the run releases it. By default the run waits for
-   * the lock.
-   */
+  /** The lock on the working folder, if the caller holds it; the run releases it. */
   readonly folderLock?: FolderLock;
   /** Whether the run waits while another one uses its folder (default), instead of failing. */
   readonly waitsForFolder?: boolean;
@@ -71,17 +65,11 @@ export interface RunPorts {
   readonly onWaiting?: (message: string) => void;
   /** Called immediately with each warning that is known before the run ends: a limit that has no effect, an untested version. */
   readonly onWarning?: (warning: RunWarning) => void;
-  /**
-   * Called before a question is published (`user.input.required`, `permission.required`), because a reader can answer
-   * immediately.
-   */
+  /** Called before a question is published, because a reader can answer immediately. */
   readonly onQuestion?: () => Promise<void>;
   /** Called when a permission request is not answered in time; the run continues with a denial. */
   readonly onUnanswered?: () => Promise<void>;
-  /**
-   * Called when the run has waited for an answer for `hold_s` and its process has exited; `collect` reads what another
-   * host needs to resume it. Must not reject.
-   */
+  /** Called after `hold_s` without an answer; `collect` reads what another host needs. Must not reject. */
   readonly onHeld?: (collect: () => Promise<SavedSession>) => Promise<void>;
   /** The session that `onHeld` has collected on another host: it is restored before the run is resumed. */
   readonly savedSession?: {
@@ -223,10 +211,7 @@ export interface SandboxPort extends SandboxFolders {
   readonly mountsSetting?: string;
 }
 
-/**
- * Reads the operator's sandbox setting, which applies to all runs. An unknown value counts as `required`, so a typo
- * does not leave runs unprotected.
- */
+/** The operator's setting for all runs. An unknown value, such as a typo, counts as `required`. */
 function readSandboxUse(): NonNullable<SandboxPort['use']> {
   const use = process.env['SLUICE_SANDBOX'];
   if (use === undefined || use === '' || use === 'auto') return 'auto';

@@ -105,9 +105,7 @@ async function terminateAll(known: KnownProcesses): Promise<void> {
   }
 }
 
-/**
- * A cgroup for one process and its descendants, which cannot leave it even if they change their session or environment.
- */
+/** A cgroup for a process and its descendants, which cannot leave it. */
 interface Cgroup {
   /** Kills the remaining processes in it, and removes it. */
   end(): Promise<void>;

@@ -30,10 +30,7 @@ function isRunning(pid: number): boolean {
 
 let search: Promise<ReadonlySet<number>> | undefined;
 
-/**
- * Finds all groups with running processes. Hundreds of groups can end concurrently, so calls in the same tick share one
- * scan.
- */
+/** Finds all groups with running processes. Calls in the same tick share one scan. */
 async function findRunningGroups(): Promise<ReadonlySet<number>> {
   search ??= nextTurn().then(() => {
     search = undefined;
@@ -49,10 +46,7 @@ export function listPids(): number[] {
     .map(Number);
 }
 
-/**
- * Terminates a group with SIGTERM, then with SIGKILL after the grace period; resolves when all its processes have
- * exited.
- */
+/** Terminates a group with SIGTERM, then SIGKILL; resolves when all its processes have exited. */
 export async function terminateGroup(leader: number, graceMs: number): Promise<void> {
   signalGroup(leader, 'SIGTERM');
   if (await waitUntilGone(async () => !(await isGroupAlive(leader)), graceMs)) return;
@@ -75,9 +69,7 @@ export async function terminateSandbox(leader: number, graceMs: number): Promise
   await killGroup(leader);
 }
 
-/**
- * Sends SIGTERM to all descendants of a sandbox's first process, which itself ignores it; returns whether any existed.
- */
+/** Sends SIGTERM to the descendants of a sandbox's first process; returns whether any existed. */
 function signalInside(leader: number): boolean {
   const children = readChildren();
   const [first] = children.get(leader) ?? [];
@@ -114,10 +106,7 @@ export function collectDescendants(pid: number, children: ReadonlyMap<number, re
 /** Whether the kernel lists a process's children; otherwise all processes have to be scanned. */
 const KERNEL_LISTS_CHILDREN = existsSync('/proc/self/task') && existsSync(`/proc/self/task/${process.pid}/children`);
 
-/**
- * Returns a process's current descendants. A process that starts or exits during the call can be missing; call again if
- * that matters. Linux only.
- */
+/** Returns a process's current descendants; one that starts or exits meanwhile can be missing. Linux only. */
 export function listDescendants(pid: number): number[] {
   if (!KERNEL_LISTS_CHILDREN) return collectDescendants(pid, readChildren());
   const descendants = readOwnChildren(pid);

@@ -52,10 +52,7 @@ export interface ProcessStat {
   readonly startTicks: string;
 }
 
-/**
- * Reads `/proc/<pid>/stat`; undefined if the process has exited. Synchronous, because the file is not on disk and the
- * process could exit soon.
- */
+/** Reads `/proc/<pid>/stat`; undefined if the process has exited. Synchronous: it could exit soon. */
 export function readProcessStat(pid: number): ProcessStat | undefined {
   let text: string;
   try {

@@ -15,10 +15,7 @@ export interface ProcessExit {
   readonly signal: string | null;
 }
 
-/**
- * A process's terminal: none, one for all its output, or one besides its pipes (`beside`; `optional`: only if the system
- * can open one).
- */
+/** A process's terminal: for all its output, or besides its pipes (`optional`: if the system can open one). */
 export type TerminalUse = boolean | 'beside' | 'optional';
 
 /** The process to start, without a shell. */
@@ -43,10 +40,7 @@ export interface ProcessCommand {
   readonly installHint?: string;
 }
 
-/**
- * The command that starts a process in a sandbox. It exits with 128 plus the number of the signal that killed the
- * process.
- */
+/** A command that starts a process in a sandbox, and exits with 128 plus the signal that killed it. */
 export interface SandboxedCommand {
   readonly command: readonly [string, ...string[]];
   readonly env: Readonly<Record<string, string>>;
@@ -85,10 +79,7 @@ export interface SpawnedProcess {
   close(): void;
 }
 
-/**
- * Spawns a process with a pipe each for stdout and stderr, with both in a terminal, or with a terminal besides the
- * pipes.
- */
+/** Spawns a process with pipes, with a terminal, or with both. */
 export async function spawnProcess(command: ProcessCommand, sink: OutputSink): Promise<SpawnedProcess> {
   const { terminal: use = false, cwd, env } = command;
   // A sandbox, or the shell that opens the terminal, would report a missing executable as an exit code.
@@ -347,9 +338,7 @@ async function openTerminal(): Promise<Terminal> {
   };
 }
 
-/**
- * Finds the other descriptor of the process's end: the stream has its own, and the original descriptor is still open.
- */
+/** Finds the other descriptor of the process's end: the stream has its own. */
 function findOtherDescriptor(path: string, streamDescriptor: number | undefined): number | undefined {
   const { rdev } = statSync(path);
   return readdirSync('/dev/fd')

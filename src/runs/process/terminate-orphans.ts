@@ -16,10 +16,7 @@ export interface TerminatedOrphan {
 
 export interface TerminateOrphansOptions {
   readonly graceMs?: number;
-  /**
-   * Whether a record's run, whose Sluice process has exited, is unclaimed by other workers; by default the record is
-   * trusted.
-   */
+  /** Whether a record's run is unclaimed by other workers; by default the record is trusted. */
   readonly isOrphan?: (record: Pick<FoundRecord, 'runDir'>) => Promise<boolean>;
   /** Finds the engine of containers that are left; this host's by default. */
   readonly containers?: ContainerSettings | undefined;
@@ -98,9 +95,7 @@ async function removeOrphanedContainer(
   return engine !== undefined && (await removeContainer(engine, container));
 }
 
-/**
- * Terminates every process with the marker of one of these runs, including processes that left their group. Linux only.
- */
+/** Terminates all processes with the marker of one of these runs, in any group. Linux only. */
 async function terminateMarkedProcesses(runDirs: ReadonlySet<string>, graceMs = GRACE_MS): Promise<TerminatedOrphan[]> {
   const terminated = new Map<number, TerminatedOrphan>();
   for (let round = 0; round < MAX_ROUNDS; round += 1) {

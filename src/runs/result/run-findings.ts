@@ -21,10 +21,7 @@ export interface EngineFailure {
 type EngineError = RaspData<'diagnostic.engine.error'>;
 type EngineReport = NonNullable<RunResult['engine_report']>;
 
-/**
- * Findings besides the answer from the events of a run's attempts: diagnostics, denied tools, the model, and the error
- * that explains a failure.
- */
+/** Findings besides the answer: diagnostics, denied tools, the model, and why a run failed. */
 export class RunFindings {
   readonly #engine = new Map<string, RunDiagnostic>();
   readonly #reader = new Map<string, RunDiagnostic>();
@@ -98,11 +95,7 @@ export class RunFindings {
       const isHopeless = cause === 'context' || (cause === 'auth' && error.retrying);
       const times = this.#stuck?.cause === cause ? this.#stuck.times + 1 : 1;
       this.#stuck = isHopeless ? { cause, times } : null;
-      this.#engineFailure = {
-        cause,
-        message: truncate(message, MAX_MESSAGE_LENGTH),
-        httpStatus: http_status,
-      };
+      this.#engineFailure = { cause, message: truncate(message, MAX_MESSAGE_LENGTH), httpStatus: http_status };
     }
   }
 
@@ -183,10 +176,7 @@ export class RunFindings {
   }
 }
 
-/**
- * Counts diagnostics by kind: messages of the same kind differ only in waiting times, attempts and request ids. Returns
- * whether this diagnostic is the first of its kind.
- */
+/** Counts diagnostics that differ only in times, attempts and ids; returns whether this is the first. */
 function count(kinds: Map<string, RunDiagnostic>, found: Omit<RunDiagnostic, 'count'>): boolean {
   const message = truncate(found.message, MAX_MESSAGE_LENGTH);
   const kind = `${found.code} ${found.http_status ?? ''} ${message.replaceAll(/\breq-\S+|\d+/g, '#')}`;

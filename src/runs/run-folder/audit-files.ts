@@ -120,10 +120,7 @@ export async function withPlainFolder<Result>(
   }
 }
 
-/**
- * Removes a run's folder; returns whether it existed. Links are not followed: nothing is removed if the run folder or
- * its parent was replaced by a link.
- */
+/** Removes a run's folder, but nothing behind a link; returns whether it existed. */
 export async function removeRunFolder(data: string, runId: string): Promise<boolean> {
   const folder = getRunFolderPath(data, runId);
   const work = async (place: string): Promise<boolean> => {
@@ -158,10 +155,7 @@ const EMPTY: LastAttempt = {
   version: null,
 };
 
-/**
- * Reads the last output bytes of a run's last attempt, and its command. If the folder cannot be read completely,
- * returns the readable part.
- */
+/** Reads the end of a run's last attempt and its command, as far as its folder can be read. */
 export async function readLastAttempt(dir: string, maxBytes: number, root: TrustedRoot = {}): Promise<LastAttempt> {
   try {
     const folder = await openRunFolder(dir, root);

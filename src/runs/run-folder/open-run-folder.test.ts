@@ -2,7 +2,7 @@ import { mkdir, readFile, realpath, rename, symlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { RunFolderWarning } from './run-folder-error.js';
-import { makeRunFolder } from './fixtures/make-run-folder.js';
+import { makeRunFolder } from '../../base/files/fixtures/make-run-folder.js';
 import { listAuditFiles, removeRunFolder, readLastAttempt } from './audit-files.js';
 import { createRunFolder, openRunFolder, openWritableRunFolder } from './open-run-folder.js';
 import { packRunFolder } from './packed/pack-run-folder.js';

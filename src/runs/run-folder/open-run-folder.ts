@@ -104,9 +104,7 @@ async function openPlainFolder(root: string, trustedRoot = root): Promise<Writab
   return { ...toRunFolder(files), attemptPath, trustedRoot, logPath: (log) => join(auditFolder, RUN_LOGS[log]) };
 }
 
-/**
- * Reads a run from a packed file. `open` is called for each file that is read from it; `place` is its location for messages.
- */
+/** Reads a run from a packed file, which is opened for each file in it; `place` is for messages. */
 export async function readPackedRun(open: () => Promise<ReadableFile | undefined>, place: string): Promise<RunFolder> {
   const { root, files } = await openPackedFiles(open, place);
   return readRunFiles(files, { place, name: root ?? basename(place).replace(/\.zip$/u, '') });
@@ -140,10 +138,7 @@ interface NamedFiles extends Pick<RunFolder, 'place' | 'dir' | 'name' | 'openWor
 }
 
 function toRunFolder({ open, ...named }: NamedFiles): RunFolder {
-  /**
-   * Other tools write `meta.N.json` and `fs-diff.N.json` beside `.audit`. They are read only if `.audit` has no meta
-   * file: an agent can write beside it, too.
-   */
+  /** Other tools write these beside `.audit`, and so could an agent: they are read only without a meta file. */
   const openAttempt: RunFolder['openAttempt'] = async (file, attempt) => {
     const name = getAttemptFileName(file, attempt);
     const found = await open(name);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
-import { makeRunFolder } from './fixtures/make-run-folder.js';
+import { makeRunFolder } from '../../base/files/fixtures/make-run-folder.js';
 import { replayRunFolder } from './replay-run-folder.js';
 import { rewriteRunLogs } from './logs/run-logs.js';
 

@@ -57,10 +57,7 @@ export interface ReplayOptions extends Pick<TranslateOptions, 'engine' | 'engine
   readonly storedEvents?: ((protocol: Emitted['protocol']) => AsyncIterable<Emitted>) | undefined;
 }
 
-/**
- * A stored row that differs from the rebuilt row. If one side lacks the row, its value is undefined and the path is
- * empty.
- */
+/** A stored row that differs from the rebuilt row, of which one can be missing. */
 export interface LogDifference extends Difference {
   /** The log's file name. */
   readonly log: string;
@@ -190,10 +187,7 @@ const MAX_DIFFERENCES = 100;
 /** The number of stored rows to search for a rebuilt row's counterpart. */
 const MAX_AHEAD = 64;
 
-/**
- * Compares the rows of two versions. Rows are matched by type and bytes, since one version can have events that the
- * other lacks.
- */
+/** Compares the rows of two versions, matched by type and bytes: one can have events that the other lacks. */
 class OlderComparison {
   readonly #stored: ReadonlyMap<RunLog, StoredLog>;
   readonly differences: LogDifference[] = [];

@@ -2,7 +2,7 @@ import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { makeRunFolder } from './fixtures/make-run-folder.js';
+import { makeRunFolder } from '../../base/files/fixtures/make-run-folder.js';
 import { rewriteRunLogs } from './logs/run-logs.js';
 import { translateRunFolder } from './translate-run-folder.js';
 

@@ -6,7 +6,7 @@ import type { Emitted } from '../../events/protocol/translator-output.js';
 import type { FcmpEvent } from '../../events/protocol/fcmp-event.js';
 import { openAttemptCapture, writeAttemptMeta } from './attempt/attempt-capture.js';
 import type { RunFolderWarning } from './run-folder-error.js';
-import { lines, makeRunFolder } from './fixtures/make-run-folder.js';
+import { lines, makeRunFolder } from '../../base/files/fixtures/make-run-folder.js';
 import { openRunFolder, openWritableRunFolder } from './open-run-folder.js';
 import { translateRunFolder } from './translate-run-folder.js';
 import type { TranslateOptions } from './translate-run-folder.js';

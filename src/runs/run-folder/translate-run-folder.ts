@@ -47,10 +47,7 @@ export interface TranslateOptions {
   readonly judge?: AttemptJudge;
 }
 
-/**
- * Judges recorded attempts again, from their bytes and events. For each attempt: `begin`, then bytes and events as they
- * are read, then `decide`.
- */
+/** Judges recorded attempts again: `begin`, then bytes and events as they are read, then `decide`. */
 export interface AttemptJudge {
   begin(attempt: number, meta: AttemptMeta): void;
   addBytes(stream: CapturedStream, bytes: Uint8Array): void;
@@ -263,10 +260,7 @@ export async function canTranslate(folder: RunFolder): Promise<boolean> {
   }
 }
 
-/**
- * Returns the start time of an attempt. Without a start time the events are dated from 1970, so every translation has
- * the same times.
- */
+/** Without a start time the events are dated from 1970, so every translation has the same times. */
 function readStartTime(meta: AttemptMeta, attempt: number, warn: (warning: RunFolderWarning) => void): number {
   if (meta.started_at !== undefined) return Date.parse(meta.started_at);
   const message = `The start time of attempt ${attempt} is unknown: its events are dated from 1970.`;

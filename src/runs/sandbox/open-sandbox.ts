@@ -47,10 +47,7 @@ export interface SandboxFolders {
 /** A command to run in a sandbox. Folders are absolute and without links. */
 export interface SandboxRequest {
   readonly command: readonly [string, ...string[]];
-  /**
-   * The executable and arguments chosen by the caller; the files they name are mounted. Never text from an agent or a
-   * prompt.
-   */
+  /** The executable and arguments of the caller, never of an agent; the files they name are mounted. */
   readonly trustedArguments: readonly string[];
   /** Files that a request names, absolute and without links. They are mounted if they are inside `roots`. */
   readonly requestedFiles: readonly string[];
@@ -112,10 +109,7 @@ const FILE_VARIABLES = [
 /** Variables to remove, because the host's proxies cannot be reached from inside the sandbox. */
 const PROXY_VARIABLES = ['ALL_PROXY', 'all_proxy'];
 
-/**
- * Prepares a sandbox for one process: collects its mounts and opens the files and the proxy it needs. Throws
- * `SandboxError` if this run cannot be sandboxed.
- */
+/** Prepares a sandbox for one process. Throws `SandboxError` if this run cannot be sandboxed. */
 export async function openSandbox(
   support: Extract<SandboxSupport, { works: true }>,
   request: SandboxRequest,

@@ -10,9 +10,7 @@ import type { StreamName } from '../../events/index.js';
 import { listSensitiveValues } from './environment.js';
 
 interface SecretsOptions {
-  /**
-   * Secrets in plain text. Values shorter than six bytes and ordinary values (`true`, short numbers) are not masked.
-   */
+  /** Secrets in plain text. Values shorter than six bytes and ordinary values are not masked. */
   readonly values: readonly string[];
   /** Regular expressions for secrets that are not known in advance; see {@link compileSecrets}. */
   readonly patterns?: readonly string[];
@@ -81,10 +79,7 @@ export interface AttemptSecrets {
   maskText(text: string): string;
 }
 
-/**
- * Creates an attempt's maskers. Secrets are the values of sensitive environment variables and matches of the configured
- * patterns.
- */
+/** Masks the values of sensitive environment variables, and matches of the configured patterns. */
 export function createAttemptSecrets(
   env: Readonly<Record<string, string>>,
   patterns: readonly string[],
@@ -176,10 +171,7 @@ function listHexGroups(hex: string): string[] {
   ).flatMap((grouped) => [grouped, grouped.toUpperCase()]);
 }
 
-/**
- * The JSON encodings of a string: some encoders escape non-ASCII characters, some the slash, some special HTML
- * characters.
- */
+/** Some encoders escape non-ASCII characters, some the slash, some special HTML characters. */
 const JSON_ENCODERS: readonly ((text: string) => string)[] = [
   escapeJson,
   (text) => escapeJson(text).replaceAll(/[^\0-\x7e]/g, (unit) => escapeUnit(unit)),
@@ -263,10 +255,7 @@ function escapeHtml(text: string, apostrophe: string): string {
 /** Shorter base64 would match by chance. */
 const MIN_BASE64_LENGTH = 7;
 
-/**
- * Returns the base64 characters that depend only on the secret, for each number of bytes before it, in both alphabets,
- * and escaped for JSON and URLs.
- */
+/** The base64 characters that depend only on the secret, in both alphabets, and escaped. */
 function listBase64(text: string): string[] {
   const bytes = Buffer.from(text);
   return [0, 1, 2].flatMap((shift) => {

@@ -37,10 +37,7 @@ export interface WordFinder {
   readonly start: 0;
   /** Returns the state after the next byte. */
   step(state: number, byte: number): number;
-  /**
-   * Returns the position of the first byte at or after `from` that can start a word, or the length of `bytes`. Only for
-   * the first state.
-   */
+  /** The position of the first byte that can start a word, for the first state. */
   skip(bytes: Uint8Array, from: number): number;
   /** Returns the number of trailing bytes that could be part of an incomplete word. */
   pending(state: number): number;
@@ -267,10 +264,7 @@ export function createWrappedMasker(finder: WordFinder): Masker {
     return gap === undefined ? at : gap.position + (at - gap.at);
   }
 
-  /**
-   * Masks a word. Where words overlap, only the new parts are masked, because masking everything again would take
-   * quadratic time.
-   */
+  /** Masks a word. Of overlapping words only the new parts, to stay in linear time. */
   function mask(from: number, to: number): void {
     if (from > maskedTo || maskedTo === maskedFrom) maskedFrom = maskedTo = from;
     maskParts(from, Math.max(from, maskedFrom));

@@ -52,9 +52,7 @@ export function checkRunSpec(
   return { spec, schema: compiledSchema };
 }
 
-/**
- * Separates the schema from a spec and drops normalizers and undefined values, so the rest can be validated as JSON.
- */
+/** Separates what JSON cannot represent from a spec: the schema, normalizers and undefined values. */
 function separateSchema(value: unknown): { readonly data: unknown; readonly schema: unknown } {
   if (!isJsonObject(value)) return { data: value, schema: undefined };
   const data = dropUndefined(value);
@@ -188,10 +186,7 @@ function isListOfFunctions(value: unknown): boolean {
   return Array.isArray(value) && value.every((one) => typeof one === 'function');
 }
 
-/**
- * Compiles a contract's schema. A JSON Schema can come from an untrusted caller: no code is generated from it, and its
- * cost is bounded.
- */
+/** A JSON Schema can be untrusted: no code is generated from it, and its cost is bounded. */
 function compileContract(
   schema: unknown,
   contract: RunContract | undefined,

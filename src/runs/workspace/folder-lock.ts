@@ -16,9 +16,7 @@ export interface FolderLock {
 }
 
 export interface FolderLockOptions {
-  /**
-   * Whether to wait until the folder is free, in call order within this process; otherwise a busy folder is an error.
-   */
+  /** Whether to wait until the folder is free, in call order; otherwise a busy folder is an error. */
   readonly wait?: boolean;
   /** Aborts the wait; its reason is thrown. */
   readonly signal?: AbortSignal;
@@ -43,10 +41,7 @@ export function describeHolder({ pid, run, since }: LockHolder): string {
 const FIRST_PAUSE_MS = 5;
 const MAX_PAUSE_MS = 500;
 
-/**
- * For each folder, a promise that settles when all callers in this process that hold or await its lock have released
- * it.
- */
+/** For each folder, a promise that settles when all holders and waiters in this process have left. */
 const queues = new Map<string, Promise<void>>();
 
 /**
@@ -68,10 +63,7 @@ export async function lockFolder(
   });
 }
 
-/**
- * Locks a file for one writer at a time, across all processes that share `locks`, and waits for the lock. The file need
- * not exist yet.
- */
+/** Waits for the lock on a file, across all processes that share `locks`. The file need not exist yet. */
 export async function lockFile(
   locks: string,
   path: string,

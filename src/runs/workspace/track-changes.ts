@@ -29,9 +29,7 @@ export const SLUICE_FILES = [
   'sluice.db-shm',
 ];
 
-/**
- * Takes the first snapshot of a working folder. The data folder can be inside it; Sluice's own files are not artifacts.
- */
+/** Takes the first snapshot of a working folder, without Sluice's own files. */
 export async function trackChanges(workdir: string, data: string): Promise<ChangeTracker> {
   const exclude = listSluiceFiles(workdir, realpathSync.native(data));
   const before = await takeSnapshot(workdir, { exclude });

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Emitted } from '../../events/index.js';
-import { describeEventLog as describeAnyEventLog } from '../../runs/ports/event-log.contract.js';
-import { describeWatchableEventLog } from '../../runs/ports/watchable-event-log.contract.js';
+import { describeEventLog as describeAnyEventLog } from './any-event-log.contract.js';
+import { describeWatchableEventLog } from './watchable-event-log.contract.js';
 import { openSite, type MakeSite } from './fixtures/open-site.js';
 import { NOW, sampleClaim, sampleSubmission } from './fixtures/order-samples.js';
 import { createRunResult, sampleFcmp, UNTRUSTED_TEXT, sampleRasp, sampleSpec } from './fixtures/run-samples.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { describeResultCache as describeAnyResultCache, cachedResult } from '../../runs/cache/result-cache.contract.js';
+import { describeResultCache as describeAnyResultCache, cachedResult } from './any-result-cache.contract.js';
 import { openSite, type MakeSite } from './fixtures/open-site.js';
 import { UNTRUSTED_TEXT } from './fixtures/run-samples.js';
 

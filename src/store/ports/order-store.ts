@@ -83,10 +83,7 @@ export interface OrderStore {
   listExecutions(page: Page & ExecutionFilter): Promise<Listed<ExecutionRecord>>;
 }
 
-/**
- * `cursor` is the `next_cursor` of the previous page. Newest first, except for open orders and, by default, the inbox,
- * which are listed oldest first.
- */
+/** Newest first, except for open orders and, by default, the inbox. */
 export interface Page {
   readonly limit?: number;
   readonly cursor?: string;
@@ -242,10 +239,7 @@ export interface OutboxStore {
     readonly deliveredTo: string;
     readonly now: number;
   }): Promise<boolean>;
-  /**
-   * Records a failed attempt. The message is retried at `retryAt`; if `retryAt` is null, the message is dead. The issue
-   * does not change.
-   */
+  /** Records a failed attempt; without `retryAt` the message is dead. The issue does not change. */
   markFailed(failure: {
     readonly id: string;
     readonly workerId: string;

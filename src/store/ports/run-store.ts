@@ -144,16 +144,11 @@ export interface RunStore {
   endRun(end: RunHold & { readonly result: RunResult }): Promise<boolean>;
   /** Requests cancellation; a queued run without an order ends immediately. */
   requestCancel(id: string, now: number): Promise<RunRecord | undefined>;
-  /**
-   * Stores the reply to a waiting run's question for its worker; `not_waiting` if the run is not waiting or has not
-   * read its last reply yet.
-   */
+  /** Stores the reply to a waiting run; `not_waiting` also if its last reply was not read yet. */
   postReply(id: string, text: string): Promise<'posted' | 'not_waiting' | 'not_found'>;
   /** Keeps an answer to a permission request that the run cannot use any more, with the run; the oldest are dropped. */
   keepRefusedAnswer(id: string, answer: RefusedAnswer): Promise<void>;
-  /**
-   * Calls `wake` when there might be a reply or a cancellation for a run; calls can be late, repeated or unnecessary.
-   */
+  /** Calls `wake` when there might be a reply or a cancellation for a run. */
   watchRequests(id: string, wake: () => void): () => void;
   /** Whether any run's lease has expired, on all hosts or on one. */
   hasExpiredRuns(now: number, host?: string): Promise<boolean>;
@@ -161,10 +156,7 @@ export interface RunStore {
   requeueExpired(now: number): Promise<number>;
   /** Returns the repository state stored by `markStarted` for a run that has not ended. */
   findRepositoryStart(id: string): Promise<string | undefined>;
-  /**
-   * Lists started runs whose lease has expired, on all hosts or on one: a limited number per call, oldest first, after
-   * the run `after`.
-   */
+  /** Lists started runs whose lease has expired, oldest first, after the run `after`; a limited number. */
   listExpiredRuns(
     now: number,
     wanted?: { readonly after?: string | undefined; readonly host?: string | undefined },
@@ -264,10 +256,7 @@ export interface EventQuery {
 
 /** A log that notifies readers of new events, including events written by other hosts. */
 export interface WatchableEventLog extends EventLog {
-  /**
-   * Calls `wake` after events are added to the run, and in a store after the run has ended, until the returned function
-   * is called.
-   */
+  /** Calls `wake` after events are added to the run, until the returned function is called. */
   watch(runId: string, wake: () => void): () => void;
 }
 

@@ -12,10 +12,7 @@ export interface DatabaseClock {
 
 const READ_CLOCK = `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now`;
 
-/**
- * Queries the database time. Between two queries, this process's monotonic clock advances it, so changing the system
- * clock has no effect.
- */
+/** Between two queries, this process's monotonic clock advances the time, not the system clock. */
 export async function measureClock(database: Queryable): Promise<DatabaseClock> {
   let offset: number | undefined;
   /**

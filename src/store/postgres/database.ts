@@ -24,16 +24,11 @@ export interface DatabaseOptions {
 }
 
 interface TransactionOptions {
-  /**
-   * Whether its statements can take any time: the client does not time out. The transaction must disable the server's
-   * timeouts itself.
-   */
+  /** Whether its statements can take any time. It must disable the server's timeouts itself. */
   readonly isLong?: boolean;
 }
 
-/**
- * A database with a bounded connection pool. A lost connection fails the call that uses it; the next call reconnects.
- */
+/** A database with a bounded pool. A lost connection fails one call; the next call reconnects. */
 export interface PostgresDatabase extends Database, Queryable {
   /** The maximum number of connections. */
   readonly connections: number;
@@ -298,9 +293,7 @@ interface ConcurrencyOptions {
   readonly limit: number;
   /** A caller that has waited this long is rejected. */
   readonly maxWaitMs: number;
-  /**
-   * Returns the number of open connections. With more concurrent callers than that, the pool opens another connection.
-   */
+  /** Returns the number of open connections; with more callers, the pool opens another. */
   readonly countOpen?: () => number;
   /**
    * How long a caller waits for an open connection before another connection is opened. Opening a connection takes much
@@ -330,9 +323,7 @@ export function createConcurrencyLimiter({
 }: ConcurrencyOptions): ConcurrencyLimiter {
   const waiting = new Set<() => void>();
   let busy = 0;
-  /**
-   * The callers' total waiting time since the last connection was opened, and when the last of them stopped waiting.
-   */
+  /** The callers' total waiting time since the last connection was opened, and when it last grew. */
   let waitedMs = 0;
   let lastWait = Number.NEGATIVE_INFINITY;
 

@@ -9,10 +9,7 @@ export interface QueryResult {
 
 /** Executes statements: the pool, or one connection inside a transaction. */
 export interface Queryable {
-  /**
-   * Executes a statement. A statement with values is parsed once per connection and replanned only if that is
-   * worthwhile.
-   */
+  /** Executes a statement. One with values is parsed once per connection. */
   query(text: string, values?: readonly unknown[]): Promise<QueryResult>;
 }
 

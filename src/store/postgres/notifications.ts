@@ -14,18 +14,13 @@ const FALLBACK_MS = 20_000;
 /** A connection without followers is checked only every third interval. */
 const CHECK_EVERY = 3;
 
-/**
- * A transaction that started before a follower was registered does not notify it, but has committed after this time.
- */
+/** A transaction that started before a follower was registered has committed after this time. */
 const SECOND_WAKE_MS = 250;
 
 const FIRST_DELAY_MS = 50;
 const MAX_DELAY_MS = 5_000;
 
-/**
- * Runs with a longer id cause no notifications, whose payload is limited to 8,000 bytes. Their followers are woken at
- * intervals.
- */
+/** Runs with a longer id cause no notifications; their followers are woken at intervals. */
 const MAX_ID_LENGTH = 1000;
 
 /**
@@ -37,10 +32,7 @@ export interface Notifications {
   follow(runId: string, wake: () => void): () => void;
   /** Calls back after a request to a run. */
   watchRequests(runId: string, wake: () => void): () => void;
-  /**
-   * Calls back when work is available and this watcher is chosen. A watcher replaces an earlier watcher with the same
-   * name.
-   */
+  /** Calls back when this watcher is chosen. It replaces an earlier one with the same name. */
   watchQueue(watcher: NamedWatcher, wake: (work?: QueueWork) => void): () => void;
   /** The number that this process's watchers are registered with; null while they are not registered. */
   readonly listener: string | null;

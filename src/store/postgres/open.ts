@@ -150,10 +150,7 @@ function createEvents(database: PostgresDatabase): Pick<Dialect, 'addEvents' | '
   };
 }
 
-/**
- * Inserts rows; false if some events are already stored or being stored by another process. The other rows might have
- * been inserted.
- */
+/** Inserts rows; false if some events are stored already. Other rows might have been inserted. */
 async function insertNew(database: Queryable, rows: readonly EventRow[]): Promise<boolean> {
   try {
     return (await insertRows(database, rows)) === rows.length;
@@ -246,10 +243,7 @@ const INSERT_EVENTS = `
   )
   SELECT (SELECT count(*) FROM added) AS added, (SELECT count(*) FROM announced)`;
 
-/**
- * Reads no more rows than a page needs. The first row can start before the page; only its events after the position
- * count.
- */
+/** Reads no more rows than a page needs. The first can start before the page. */
 const READ_EVENTS = `
   SELECT body FROM (
     SELECT attempt, last_seq, body,

@@ -25,10 +25,7 @@ const RUN_FOLDER = { type: 'string', maxLength: 64, pattern: '^[A-Za-z0-9][A-Za-
 const MAX_RACE_RUNS = 8;
 
 const fields = {
-  issue_ref: {
-    ...issueRef,
-    description: 'owner/repo#12, group/sub/project#12 or local#id.',
-  },
+  issue_ref: { ...issueRef, description: 'owner/repo#12, group/sub/project#12 or local#id.' },
   role: {
     type: 'string',
     maxLength: ROLE_LENGTH,

@@ -17,10 +17,7 @@ export interface Budgets {
   spendBudget(spending: BudgetSpending): Promise<BudgetLimit | undefined>;
   /** Returns the used and reserved amounts of budgets, in the order of `limits`. */
   measureBudgets(limits: readonly BudgetLimit[]): Promise<readonly BudgetUse[]>;
-  /**
-   * Lists the issues that used the most tokens, the callers that used the most since `since`, and the runs waiting for
-   * a budget; at most `limit` of each.
-   */
+  /** Lists the issues and callers that used the most tokens, and the runs waiting for a budget. */
   listBudgetUse(
     limit: number,
     since: number,
@@ -39,9 +36,7 @@ export interface BudgetLimit {
   readonly scope: 'day' | 'issue' | 'caller';
   /** The issue or the caller; empty for `day`. */
   readonly name: string;
-  /**
-   * The start of a day (UTC) in milliseconds since 1970; runs that started earlier are not counted. 0 counts all runs.
-   */
+  /** The start of a day (UTC), in milliseconds since 1970; earlier runs are not counted. */
   readonly since: number;
   /** Null for no limit. */
   readonly tokens: number | null;

@@ -23,10 +23,7 @@ export interface Maintenance {
   findHosts(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Returns the ids of the given runs whose events were deleted. */
   findRunsWithoutEvents(ids: readonly string[]): Promise<readonly string[]>;
-  /**
-   * Returns the ids of the given runs that ended before `endedBefore` and whose orders are settled, so nothing more is
-   * written to their folders.
-   */
+  /** Returns which of the runs ended before `endedBefore`, with settled orders. */
   findSettledRuns(filter: {
     readonly ids: readonly string[];
     readonly endedBefore: number;
@@ -109,10 +106,7 @@ function formatCursor(row: Row): string {
 const COUNT_RUNS = `
   SELECT state, count(*) AS count FROM runs WHERE state IN ('queued', 'running', 'waiting') GROUP BY state`;
 
-/**
- * For running orders, reads only claimed runs and runs of open races, because in a long queue nearly all open orders are
- * queued.
- */
+/** Reads only claimed runs and open races: in a long queue nearly all open orders are queued. */
 const MEASURE_OPEN = `
   SELECT
     (SELECT count(*) FROM orders WHERE settled_at IS NULL) AS orders,

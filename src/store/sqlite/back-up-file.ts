@@ -81,10 +81,7 @@ async function copyInThread(from: string, part: string, onProgress: BackupOption
   }
 }
 
-/**
- * Returns the size of a copy: all pages except free pages. 0 if the database cannot be read; copying it then reports
- * the error.
- */
+/** Returns the size of a copy, without free pages; 0 if the database cannot be read. */
 function measureContents(file: string): number {
   try {
     const connection: Connection = new DatabaseSync(file, { readOnly: true });

@@ -48,9 +48,7 @@ export function toStoreError(error: unknown, file: string): Error {
   );
 }
 
-/**
- * Converts the error of a statement that cannot be prepared despite the correct schema version: the tables are damaged.
- */
+/** A statement that cannot be prepared despite the schema version: the tables are damaged. */
 export function toDamagedError(error: unknown, file: string): Error {
   const known = toStoreError(error, file);
   if (!(known instanceof StoreError) || known.code !== 'STORE_FAILED') return known;
@@ -84,9 +82,7 @@ export function createBusyError(file: string, cause: unknown): StoreError {
   );
 }
 
-/**
- * Returns SQLite's primary result code, which is the lowest byte; the other bytes distinguish variants of the error.
- */
+/** Returns SQLite's primary result code, the lowest byte. */
 function readResultCode(error: unknown): number | undefined {
   if (!(error instanceof Error)) return undefined;
   if ('errcode' in error && typeof error.errcode === 'number') return error.errcode & 0xff;

@@ -44,10 +44,7 @@ export interface SqliteDatabase extends Database {
 
 /** How long SQLite itself waits for a lock, blocking the event loop; most locks are released sooner. */
 const BLOCKING_WAIT_MS = 5;
-/**
- * The maximum pause between later retries, which do not block the event loop. Pauses are random, so no process is
- * always last.
- */
+/** The maximum pause between later retries. Random, so no process is always last. */
 const MAX_PAUSE_MS = 20;
 const TIMEOUT_MS = 30_000;
 

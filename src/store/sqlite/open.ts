@@ -249,13 +249,9 @@ function createEvents(database: SqliteDatabase): Pick<Dialect, 'addEvents' | 're
   }
 }
 
-/**
- * With more rows than this in one write, time matters more than space: compressing small rows would take half the time.
- */
+/** With more rows in one write, compressing small rows would take half the time. */
 const MANY_ROWS = 64;
-/**
- * The same limit if one write directly follows another. With fewer rows, only a few runs are writing, in large rows.
- */
+/** The same limit if one write directly follows another: few runs are writing large rows. */
 const FEW_ROWS = 8;
 /** A write that starts this soon after the previous write had to wait for it. */
 const MIN_PAUSE_MS = 5;

@@ -141,11 +141,7 @@ class AcpReader implements Reader {
       this.#emit({ fact: 'permission_replied', request: message.id, ...answer });
       if (answer.decision === 'deny') this.#updates.deny(request.question.callId, answer.why);
     } else if (message.kind === 'error') {
-      this.#emit({
-        fact: 'status',
-        status: `${request.method} refused`,
-        reason: get.string(message.error, 'message'),
-      });
+      this.#emit({ fact: 'status', status: `${request.method} refused`, reason: get.string(message.error, 'message') });
     } else this.#emit({ fact: 'noise' });
   }
 
@@ -176,10 +172,7 @@ class AcpReader implements Reader {
     const isRepeated = this.#agentRequests.has(id);
     const question = method === PERMISSION_METHOD ? readPermissionRequest(params) : null;
     if (method === PERMISSION_METHOD && question === null)
-      return this.#emit({
-        fact: 'malformed',
-        why: 'A permission request does not name its tool call.',
-      });
+      return this.#emit({ fact: 'malformed', why: 'A permission request does not name its tool call.' });
     this.#updates.close(frame);
     if (question === null) {
       this.#agentRequests.set(id, { method, question: null });
@@ -208,9 +201,7 @@ class AcpReader implements Reader {
     this.#readResult(request, getResultFields(message.result), frame);
   }
 
-  /**
-   * Finds the request that a response answers. If only stdout was recorded, the request is inferred from the result.
-   */
+  /** Finds the request that a response answers; without recorded input, it is inferred from the result. */
   #findRequest(message: Extract<RpcMessage, { kind: 'result' | 'error' }>): SentRequest | null {
     if (message.id === null) return null;
     const sentRequest = this.#sentRequests.get(message.id);
@@ -254,11 +245,7 @@ class AcpReader implements Reader {
     this.#updates.close(frame);
     this.#updates.endTurn();
     const reason = get.name(result, 'stopReason');
-    if (reason === null)
-      return emit({
-        fact: 'malformed',
-        why: 'The answer to session/prompt has no stopReason.',
-      });
+    if (reason === null) return emit({ fact: 'malformed', why: 'The answer to session/prompt has no stopReason.' });
     const usage = this.#updates.completeUsage(readUsage(get.object(result, 'usage')));
     emit({ fact: 'status', status: 'session/prompt', reason, usage, isLast: true });
     if (reason === 'end_turn') emit({ fact: 'end_signal', signal: 'ACP_PROMPT_END_TURN' });
@@ -338,10 +325,7 @@ function readOption(option: object): PermissionOption[] {
   return [{ id, label: get.string(option, 'name') ?? id, kind }];
 }
 
-/**
- * Converts the answer to a permission request to `permission.replied` data. An answer without a valid choice counts as
- * a denial.
- */
+/** Reads the answer to a permission request. An answer without a valid choice is a denial. */
 function readPermissionAnswer(
   message: Extract<RpcMessage, { kind: 'result' | 'error' }>,
   options: readonly PermissionOption[],

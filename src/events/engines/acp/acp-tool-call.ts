@@ -1,15 +1,22 @@
 import type { FileDiff } from '../../protocol/event-parts.js';
-import { get, isRecord, omitMissing } from '../../reading/record-fields.js';
+import { get, isRecord } from '../../reading/record-fields.js';
 import type { ToolCall } from '../fact.js';
 
 /** Reads the details of a call from a `tool_call`, a `tool_call_update` or a permission request. */
 export function readCall(id: string, call: object): ToolCall {
   const diff = readDiff(call);
+  const locations = get.field(call, 'locations');
   return {
     id,
-    ...omitMissing({ name: readName(id, call), input: readInput(call), diff: diff.length === 0 ? null : diff }),
-    paths: get.records(call, 'locations').flatMap((location) => get.name(location, 'path') ?? []),
+    name: readName(id, call),
+    input: readInput(call),
+    diff: diff.length === 0 ? undefined : diff,
+    paths: locations === undefined ? undefined : get.records(call, 'locations').flatMap(readPath),
   };
+}
+
+function readPath(location: object): string | readonly never[] {
+  return get.name(location, 'path') ?? [];
 }
 
 /**
@@ -21,7 +28,7 @@ function readName(id: string, call: object): string | null {
   const claudeMeta = get.object(meta, 'claudeCode');
   const toolName = get.name(call, 'name') ?? get.name(meta, 'toolName') ?? get.name(claudeMeta, 'toolName');
   if (toolName !== null) return toolName;
-  const [, nameInId] = GEMINI_ID.exec(id) ?? [];
+  const [, nameInId] = id.includes('__') ? (GEMINI_ID.exec(id) ?? []) : [];
   if (nameInId !== undefined) return nameInId;
   const kind = get.name(call, 'kind');
   return kind === null || kind === 'other' ? get.name(call, 'title') : kind;
@@ -39,33 +46,35 @@ function readInput(call: object): unknown {
 
 /** Reads a call's changes: its diff blocks or, in OpenCode's permission requests, a patch in its input. */
 function readDiff(call: object): readonly FileDiff[] {
-  const diffs = get.array(call, 'content').flatMap((block): FileDiff[] => {
-    if (!isRecord(block) || get.field(block, 'type') !== 'diff') return [];
+  const diffs: FileDiff[] = [];
+  for (const block of get.array(call, 'content')) {
+    if (!isRecord(block) || get.field(block, 'type') !== 'diff') continue;
     const path = get.name(block, 'path');
     const newText = get.string(block, 'newText');
-    if (path === null || newText === null) return [];
-    return [{ path, old_text: get.string(block, 'oldText'), new_text: newText }];
-  });
-  if (diffs.length > 0) return diffs;
+    if (path !== null && newText !== null)
+      diffs.push({ path, old_text: get.string(block, 'oldText'), new_text: newText });
+  }
   const input = get.object(call, 'rawInput');
+  if (diffs.length > 0 || input === null) return diffs;
   const patch = get.string(input, 'diff');
   const path = get.name(input, 'filepath') ?? get.name(input, 'filePath');
   return patch === null || path === null ? [] : [{ path, patch }];
 }
 
-/**
- * Reads a call's output: the agent's raw output, or the text of its content. Non-text blocks are returned unchanged.
- */
+/** Reads a call's output: the agent's raw output, or its content, as text if all of it is text. */
 export function readOutput(call: object): unknown {
   const output = get.field(call, 'rawOutput');
   if (output !== null && output !== undefined) return output;
-  const blocks = get.records(call, 'content');
-  const contents = blocks.flatMap((block) =>
-    get.field(block, 'type') === 'content' ? [get.object(block, 'content')] : [],
-  );
-  const strings = contents.map((content) => get.string(content, 'text'));
-  if (contents.length === 0) return undefined;
-  return strings.every((text) => text !== null) ? strings.join('') : contents;
+  const contents: (object | null)[] = [];
+  let text: string | null = '';
+  for (const block of get.array(call, 'content')) {
+    if (!isRecord(block) || get.field(block, 'type') !== 'content') continue;
+    const content = get.object(block, 'content');
+    const part = get.string(content, 'text');
+    contents.push(content);
+    text = text === null || part === null ? null : text + part;
+  }
+  return contents.length === 0 ? undefined : (text ?? contents);
 }
 
 /** Reads the exit code of a command, if the agent reports it: Codex in `_meta`, OpenCode in its output. */

@@ -9,10 +9,7 @@ import { KNOWN_FIELDS } from '../known-fields.js';
 
 const FIELDS = toKnownFields(KNOWN_FIELDS.messages, KNOWN_FIELDS.claude);
 
-/**
- * Claude Code: `claude -p --output-format stream-json --verbose`, or one document with `json`. Everything is printed on
- * stdout.
- */
+/** Claude Code: `claude -p --output-format stream-json --verbose`, or one document with `json`, on stdout. */
 export const claudeEngine: Engine = {
   name: 'claude',
   parser: 'claude_stream_json',
@@ -49,10 +46,7 @@ const CLAUDE: Dialect = {
 /** `API Error: 400 …` */
 const API_ERROR = /^API Error: (?:([45]\d\d)\b)?/u;
 
-/**
- * Estimates how likely it is that Claude Code printed a record. Records that similar CLIs do not print in this form
- * score higher.
- */
+/** Records that similar CLIs do not print in this form score higher. */
 function detectRecord(record: object): number {
   const type = get.string(record, 'type');
   if (type === 'system') {

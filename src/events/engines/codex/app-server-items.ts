@@ -54,10 +54,7 @@ export class AppServerItems {
     const type = get.name(item, 'type');
     const id = get.name(item, 'id');
     if (item === null || type === null || id === null)
-      return emit({
-        fact: 'malformed',
-        why: `item/${phase} has no item with a type and an id.`,
-      });
+      return emit({ fact: 'malformed', why: `item/${phase} has no item with a type and an id.` });
     if (STATUS_ONLY.has(type)) return emit({ fact: 'status', status: `item/${phase}`, reason: type, detail: item });
     if (type === 'agentMessage' || type === 'reasoning') {
       if (phase === 'started') return emit({ fact: 'status', status: 'item/started', reason: type });
@@ -82,10 +79,7 @@ export class AppServerItems {
   #readCall(phase: 'started' | 'completed', type: string, id: string, item: object): void {
     const known = toExecItem(item);
     const diff = readDiff(item);
-    const call = {
-      ...describeCall(toExecType(type), id, known),
-      ...(diff.length === 0 ? undefined : { diff }),
-    };
+    const call = { ...describeCall(toExecType(type), id, known), ...(diff.length === 0 ? undefined : { diff }) };
     if (phase === 'started') {
       this.#open.set(id, call);
       return this.#emit({ fact: 'tool_started', ...call });

@@ -171,11 +171,7 @@ export class AppServerReader {
     if (isApproval(method)) {
       const item = get.name(params, 'itemId');
       const question = readApproval(method, params, item === null ? null : this.#items.describe(item));
-      if (question === null)
-        return emit({
-          fact: 'malformed',
-          why: 'A permission request does not name its item.',
-        });
+      if (question === null) return emit({ fact: 'malformed', why: 'A permission request does not name its item.' });
       // The request's other fields become this event's detail.
       emit({ fact: 'status', status: method });
       emit({ fact: 'permission_required', request: id, ...question });
@@ -242,14 +238,7 @@ export class AppServerReader {
     this.#agentRequests.delete(id);
     if (!request.isApproval) return;
     const why = 'The agent withdrew its permission request.';
-    this.#emit({
-      fact: 'permission_replied',
-      request: id,
-      decision: 'deny',
-      optionId: 'decline',
-      by: 'rule',
-      why,
-    });
+    this.#emit({ fact: 'permission_replied', request: id, decision: 'deny', optionId: 'decline', by: 'rule', why });
   }
 
   #readError(params: object): void {

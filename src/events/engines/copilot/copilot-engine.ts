@@ -120,10 +120,7 @@ function readSession(type: string, data: object, emit: Emit): void {
   }
 }
 
-/**
- * Reads a failed request to the model. Copilot retries temporary failures; `session.error` reports whether the session
- * failed.
- */
+/** Reads a failed request to the model. `session.error` reports whether the session failed. */
 function readCallFailure(data: object, emit: Emit): void {
   const status = get.count(data, 'statusCode');
   const attempt = get.count(data, 'retryAttempt');

@@ -229,30 +229,20 @@ class GeminiStream {
     const id = get.name(record, 'tool_id');
     const name = get.name(record, 'tool_name');
     if (id === null || name === null)
-      return this.#emit({
-        fact: 'malformed',
-        why: 'A tool_use has no tool_id or no tool_name.',
-      });
+      return this.#emit({ fact: 'malformed', why: 'A tool_use has no tool_id or no tool_name.' });
     this.#closeBefore(frame);
     const input = get.field(record, 'parameters');
     const path = WRITING_TOOLS.has(name) ? get.name(get.object(record, 'parameters'), 'file_path') : null;
     this.#emit({ fact: 'tool_started', id, name, input, paths: path === null ? [] : [path] });
     if (name === 'write_todos')
-      this.#emit({
-        fact: 'plan',
-        entries: readPlan(get.array(get.object(record, 'parameters'), 'todos')),
-        call: id,
-      });
+      this.#emit({ fact: 'plan', entries: readPlan(get.array(get.object(record, 'parameters'), 'todos')), call: id });
   }
 
   #readToolResult(record: object): void {
     const id = get.name(record, 'tool_id');
     const status = get.string(record, 'status');
     if (id === null || (status !== 'success' && status !== 'error'))
-      return this.#emit({
-        fact: 'malformed',
-        why: 'A tool_result has no tool_id or an unknown status.',
-      });
+      return this.#emit({ fact: 'malformed', why: 'A tool_result has no tool_id or an unknown status.' });
     const output = get.field(record, 'output');
     if (status === 'success') return this.#emit({ fact: 'tool_completed', id, output });
     const failure = get.object(record, 'error') ?? {};

@@ -17,10 +17,7 @@ export const genericEngine: Engine = {
 /** The confidence that a line printed by an unknown agent is its message. */
 const CONFIDENCE = 0.6;
 
-/**
- * Control characters that are no part of a text. In JSON each takes six bytes, so the events of binary output would be
- * many times its size.
- */
+/** Control characters are no part of a text, and take six bytes each in JSON. */
 const CONTROLS = new RegExp(String.raw`[\u0000-\u0007\u000b\u000e-\u001f\u007f]+`, 'g');
 
 /** Reads plain text: the lines of stdout are one message, reported line by line and in full at the end. */

@@ -41,10 +41,7 @@ function createIflowReader(emit: Emit): Reader {
   const hasEnded: Record<CapturedStream, boolean> = { stdout: false, stderr: false, pty: false, stdin: false };
   const dump = new ErrorDump();
   let hasBlock = false;
-  /**
-   * Whether the session is known, from the block or from the first line that contains it; later lines might be the
-   * agent's own text.
-   */
+  /** Whether the session is known; later lines with one might be the agent's own text. */
   let hasSession = false;
   let hasDrifted = false;
   let hasWarned = false;
@@ -103,9 +100,7 @@ function createIflowReader(emit: Emit): Reader {
     });
   }
 
-  /**
-   * Treats the held lines, which looked like an error, as part of the answer, because the agent continued after them.
-   */
+  /** Treats the held lines as part of the answer, because the agent continued after them. */
   function releaseSuspected(current: TextFrame): void {
     const lines = suspectedError.take();
     if (lines.length === 0) return;

@@ -4,10 +4,7 @@ import { LineMessage } from '../../reading/line-message.js';
 import type { MessageJudgement } from '../../reading/line-message.js';
 import type { Emit } from '../fact.js';
 
-/**
- * The confidence that text is the agent's message: with a JSON block, otherwise by stream and by whether it was
- * finished.
- */
+/** The confidence that text is the agent's message: with a JSON block, by stream, and unfinished. */
 const JSON_CONFIDENCE = 0.8;
 const TEXT_CONFIDENCE = { stdout: 0.6, stderr: 0.5 } as const;
 const UNFINISHED_CONFIDENCE = { stdout: 0.45, stderr: 0.3 } as const;
@@ -34,10 +31,7 @@ export class IflowText {
   /** Whether the agent's message is on stderr. */
   #isSwapped = false;
 
-  /**
-   * `isFinished` returns whether an `<Execution Info>` block was printed, which shows that this is iFlow and that it
-   * has finished.
-   */
+  /** `isFinished`: whether an `<Execution Info>` block was printed, which only iFlow does, at its end. */
   constructor(emit: Emit, isFinished: () => boolean) {
     const judge = (stream: 'stdout' | 'stderr') => (text: string) => judgeText(text, stream, isFinished());
     this.#emit = emit;

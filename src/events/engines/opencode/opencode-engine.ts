@@ -171,10 +171,7 @@ function readStepFinish(part: object, sessionId: string | null, emit: Emit): voi
   emit({ fact: 'error', message: failure, isFatal: true });
 }
 
-/**
- * Reads a text part, which is printed once it is complete. It is reported as a delta first, because the final message
- * waits for the end of the step.
- */
+/** Reads a complete text part. It is a delta first, because the final message waits for the end of the step. */
 function readText(part: object, emit: Emit): void {
   const text = get.string(part, 'text');
   if (text === null) return emit({ fact: 'malformed', why: 'A text part has no text.' });

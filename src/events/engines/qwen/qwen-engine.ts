@@ -50,10 +50,7 @@ const RETRY_LINE = /^Retrying in \S{1,16} \(attempt (\d{1,6})\/(\d{1,6})\)/u;
 
 const HTTP_STATUS = /^\[API Error: ([45]\d\d)\b/u;
 
-/**
- * Estimates how likely it is that Qwen Code printed a record. Records that similar CLIs do not print in this form score
- * higher.
- */
+/** Records that similar CLIs do not print in this form score higher. */
 function detectRecord(record: object): number {
   const type = get.string(record, 'type');
   if (type === 'system') {
@@ -67,10 +64,7 @@ function detectRecord(record: object): number {
   return get.string(get.object(record, 'event'), 'type') === 'goal_state' ? 1 : 0.4;
 }
 
-/**
- * Reads the session's usage: a result's `usage` covers the whole session, including earlier attempts and background
- * work.
- */
+/** Reads the usage of the whole session, including earlier attempts and background work. */
 function readTotalUsage(result: object, emit: Emit): Usage | null {
   const usage = get.object(result, 'usage');
   if (usage !== null) emit({ fact: 'record', record: usage, shape: 'message.usage' });

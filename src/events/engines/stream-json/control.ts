@@ -71,20 +71,13 @@ export function readToolPermissionRequest({ id, subtype, request }: ControlReque
   const diff = readEdit(input);
   const title = get.name(request, 'description');
   return {
-    call: {
-      id: get.name(request, 'tool_use_id') ?? id,
-      name,
-      input,
-      ...(diff.length === 0 ? undefined : { diff }),
-    },
+    call: { id: get.name(request, 'tool_use_id') ?? id, name, input, ...(diff.length === 0 ? undefined : { diff }) },
     ...(title === null ? undefined : { title }),
     options: OPTIONS,
   };
 }
 
-/**
- * Reads the change that a call would make: write tools have the new content, edit tools the old and the new content.
- */
+/** Reads the change that a call would make: write tools have new content, edit tools old and new. */
 function readEdit(input: object): readonly FileDiff[] {
   const path = get.name(input, 'file_path') ?? get.name(input, 'notebook_path');
   if (path === null) return [];

@@ -72,10 +72,7 @@ export class Conversation {
     this.#closeSubAgent(id);
   }
 
-  /**
-   * Reports an error that ended the turn, unless it was already reported: these CLIs print the same failure repeatedly.
-   * Returns whether it was new.
-   */
+  /** Reports an error that ended the turn, once: these CLIs repeat it. Returns whether it was new. */
   reportFailure(error: EngineError): boolean {
     if (this.isLastError(error.message)) return false;
     this.#lastError = error.message;
@@ -142,10 +139,7 @@ class Speaker {
     return this.#reported.isLastMessage(text);
   }
 
-  /**
-   * Sets the current message. Returns true for its first record: fields that later records repeat are read only from
-   * the first.
-   */
+  /** Sets the current message. Returns true for its first record; later ones repeat some fields. */
   setMessage(messageId: string | null): boolean {
     const isFirst = messageId === null || messageId !== this.#lastMessageId;
     this.#lastMessageId = messageId;

@@ -20,9 +20,7 @@ export interface Dialect {
   readTotalUsage(result: object, emit: Emit): Usage | null;
   /** Reads the error of a `system` record; null for any other record. */
   readSystemError(subtype: string, record: object): EngineError | null;
-  /**
-   * Reads an error that the CLI prints as an agent message; null for any other message. `record` contains the message.
-   */
+  /** Reads an error that the CLI prints as an agent message, which is in `record`; null for any other. */
   readErrorText(text: string, record: object, usage: object | null): EngineError | null;
   /** Reads an error from plain text, in the log or in place of an answer; null for any other text. */
   readLogError(line: string): EngineError | null;

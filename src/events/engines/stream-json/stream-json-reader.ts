@@ -54,11 +54,7 @@ export function createStreamJsonReader(dialect: Dialect, emit: Emit): Reader {
         startRecords(frame, true);
         for (const record of value) {
           if (isRecord(record)) readRecord(record);
-          else
-            emit({
-              fact: 'malformed',
-              why: 'The array contains something other than records.',
-            });
+          else emit({ fact: 'malformed', why: 'The array contains something other than records.' });
         }
       } else if (isKnownRecord(dialect, value, hasRecords)) {
         startRecords(frame, get.string(value, 'type') === 'result');
@@ -136,10 +132,7 @@ function readRateLimit(record: object, { emit }: Conversation): void {
   });
 }
 
-/**
- * Reports an error that ended the CLI, such as the document it prints if it cannot start; some CLIs repeat it on
- * stderr.
- */
+/** Reports an error that ended the CLI, such as the document it prints if it cannot start. */
 function reportFatalError(error: EngineError, conversation: Conversation): void {
   const { emit } = conversation;
   if (!conversation.reportFailure(error)) emit({ fact: 'status', status: 'error', detail: error.detail });
@@ -230,10 +223,7 @@ export function detectStreamJson(value: object, detectRecord: (record: object) =
   return Math.max(...records.map(detectRecord));
 }
 
-/**
- * Returns the session of one of the agent's own records, not a hook's or a sub-agent's; for an array, the session of
- * its last record.
- */
+/** Returns the session of the agent's own records, not a hook's or a sub-agent's; of an array, the last. */
 export function readStreamJsonSession(value: object): string | null {
   if (!Array.isArray(value)) return readRecordSession(value);
   const last: unknown = value.at(-1);

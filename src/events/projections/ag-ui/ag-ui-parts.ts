@@ -23,10 +23,7 @@ interface OpenPart {
   close(timestamp: number): AgUiEvent[];
 }
 
-/**
- * The open parts of an AG-UI run. Each part is opened once and closed once; `closeAll` closes the parts that an engine
- * left open.
- */
+/** The open parts of an AG-UI run: each is opened once and closed once, at the end if not before. */
 export class OpenParts {
   readonly #parts = new Map<string, OpenPart>();
 

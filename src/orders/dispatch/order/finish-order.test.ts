@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createRunResult } from '../../../runs/result/fixtures/create-run-result.js';
+import { createRunResult } from '../../../store/contract/fixtures/create-run-result.js';
 import { result } from '../../fixtures/order.js';
 import { collectResult } from './finish-order.js';
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { makeRunFolder } from '../fixtures/make-run-folder.js';
+import { makeRunFolder } from '../../../base/files/fixtures/make-run-folder.js';
 import { openWritableRunFolder } from '../open-run-folder.js';
 import { openAttemptCapture, writeAttemptMeta, writeFsDiff, readFsDiff } from './attempt-capture.js';
 import { readAttemptChunks } from './attempt-chunks.js';

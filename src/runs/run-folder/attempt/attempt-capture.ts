@@ -9,10 +9,7 @@ import { join } from 'node:path';
 import type { RunFolderWarning } from '../run-folder-error.js';
 import { AUDIT_FOLDER, getAttemptFileName } from '../file-names.js';
 
-/**
- * Bytes of a stream and when they arrived, in milliseconds since the attempt started; for `stdin`, bytes sent to the
- * agent.
- */
+/** Bytes of a stream (`stdin`: sent to the agent), and when they arrived, in milliseconds. */
 export interface CapturedChunk {
   readonly stream: CapturedStream;
   readonly bytes: Uint8Array;
@@ -38,9 +35,7 @@ export interface StreamDigest {
   readonly sha256: string;
 }
 
-/**
- * Opens the raw logs of an attempt. The bytes are written before their timing, so timing never refers to missing bytes.
- */
+/** Opens the raw logs of an attempt. Timing is written last, so it never refers to missing bytes. */
 export async function openAttemptCapture(folder: WritableRunFolder, attempt: number): Promise<AttemptCapture> {
   const timing = await openForAppending(folder.attemptPath('timing', attempt), folder);
   const files = new Map<CapturedStream, OpenLog>();
@@ -128,10 +123,7 @@ async function writeJson({ trustedRoot }: WritableRunFolder, path: string, value
 /** Enough for the paths of a hundred thousand files. */
 const MAX_FS_DIFF_BYTES = 16 * 1024 * 1024;
 
-/**
- * Reads the list of files that an attempt changed in its working folder, without Sluice's own files; returns undefined
- * if no list exists.
- */
+/** Reads the list of files that an attempt changed; undefined if no list exists. */
 export async function readFsDiff(
   folder: RunFolder,
   attempt: number,

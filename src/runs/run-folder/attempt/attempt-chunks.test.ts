@@ -2,7 +2,7 @@ import { appendFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { RunFolderWarning } from '../run-folder-error.js';
-import { lines, makeRunFolder } from '../fixtures/make-run-folder.js';
+import { lines, makeRunFolder } from '../../../base/files/fixtures/make-run-folder.js';
 import { openRunFolder } from '../open-run-folder.js';
 import { readAttemptChunks } from './attempt-chunks.js';
 import type { Chunk } from './attempt-chunks.js';

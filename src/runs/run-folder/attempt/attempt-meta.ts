@@ -20,10 +20,7 @@ export interface AttemptMeta {
   readonly exit_code?: number | null;
   readonly signal?: string | null;
   readonly verdict?: Verdict;
-  /**
-   * Details of the verdict: the exceeded limit, the executable that could not be started, the value that the schema
-   * rejected.
-   */
+  /** Details of the verdict: the exceeded limit, the missing executable, the rejected value. */
   readonly reason?: string;
   /** Why its placement or its engine failed, if Sluice ended it. */
   readonly cause?: RunFailureCause;
@@ -45,9 +42,7 @@ export interface AttemptMeta {
   readonly cached_from?: string;
 }
 
-/**
- * Reads the valid fields of a parsed `meta.N.json`, and lists the invalid ones. Unknown fields are ignored.
- */
+/** Reads the valid fields of a `meta.N.json`, and lists the invalid ones. */
 export function readAttemptMeta(value: unknown): { readonly meta: AttemptMeta; readonly ignored: readonly string[] } {
   if (!isRecord(value)) return { meta: {}, ignored: ['the whole file'] };
   const ignored: string[] = [];

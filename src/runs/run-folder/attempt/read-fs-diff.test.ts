@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { RunFolderWarning } from '../run-folder-error.js';
-import { makeRunFolder } from '../fixtures/make-run-folder.js';
+import { makeRunFolder } from '../../../base/files/fixtures/make-run-folder.js';
 import { openRunFolder } from '../open-run-folder.js';
 import { isArtifactPath, readFsDiff } from './attempt-capture.js';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { bundleProgram } from '../../../../test/bundle-program.js';
 import type { RunFolderWarning } from '../run-folder-error.js';
-import { lines, makeRunFolder } from '../fixtures/make-run-folder.js';
+import { lines, makeRunFolder } from '../../../base/files/fixtures/make-run-folder.js';
 import { openLogFile, readLogFile } from './run-logs.js';
 
 async function read(path: string): Promise<{ rows: object[]; warnings: string[] }> {

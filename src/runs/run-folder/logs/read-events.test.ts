@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import type { Emitted } from '../../../events/index.js';
-import { makeRunFolder } from '../fixtures/make-run-folder.js';
+import { makeRunFolder } from '../../../base/files/fixtures/make-run-folder.js';
 import { openRunFolder, openWritableRunFolder } from '../open-run-folder.js';
 import { rewriteRunLogs, openEventTail, readRunEvents } from './run-logs.js';
 

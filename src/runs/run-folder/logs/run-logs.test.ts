@@ -1,7 +1,7 @@
 import { appendFile, cp } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { makeRunFolder } from '../fixtures/make-run-folder.js';
+import { makeRunFolder } from '../../../base/files/fixtures/make-run-folder.js';
 import { openWritableRunFolder } from '../open-run-folder.js';
 import { replayRunFolder } from '../replay-run-folder.js';
 import { translateRunFolder } from '../translate-run-folder.js';

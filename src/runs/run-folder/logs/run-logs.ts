@@ -252,10 +252,7 @@ export function openEventTail(open: OpenFile, protocol: Emitted['protocol']): Ev
   };
 }
 
-/**
- * Reads a run's events of one protocol: from its log or, if that was deleted when the run was packed, translated from
- * the recorded bytes.
- */
+/** Reads a run's events of one protocol: from its log or, if it is packed, from its bytes. */
 export async function* readRunEvents(folder: RunFolder, protocol: Emitted['protocol']): AsyncGenerator<Emitted> {
   const tail = openEventTail(async () => folder.openLog(protocol), protocol);
   try {

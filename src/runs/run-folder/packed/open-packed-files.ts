@@ -31,10 +31,7 @@ export interface PackedFiles {
   readonly files: readonly RunFile[];
 }
 
-/**
- * Reads the directory of a packed run. Its files are read when they are used: large ones in parts, small ones in full, with
- * their checksum verified.
- */
+/** Reads the directory of a packed run. Large files are read in parts, small ones in full. */
 export async function openPackedFiles(open: OpenFile, place: string): Promise<PackedFiles> {
   const file = await open();
   if (file === undefined) {
@@ -97,10 +94,7 @@ export function isPackedPath(path: string): boolean {
   return path.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
 }
 
-/**
- * Opens a file in a packed run. Nothing is read until bytes are requested, because a list of files needs only their
- * sizes.
- */
+/** Opens a file in a packed run, once bytes are requested: a list of files needs only their sizes. */
 function openMember(open: OpenFile, entry: ZipEntry, place: string): ReadableFile {
   const isReadInFull = entry.method === DEFLATED || entry.size <= SMALL_FILE_BYTES;
   let opened: Promise<Member> | undefined;

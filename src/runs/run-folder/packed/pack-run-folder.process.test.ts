@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { bundleProgram } from '../../../../test/bundle-program.js';
 import type { ReadableFile } from '../../../base/index.js';
 import { readChunks } from '../../../base/files/index.js';
-import { makeRunFolder } from '../fixtures/make-run-folder.js';
+import { makeRunFolder } from '../../../base/files/fixtures/make-run-folder.js';
 import { openRunFolder } from '../open-run-folder.js';
 import type { RunFolder } from '../open-run-folder.js';
 import { replayRunFolder } from '../replay-run-folder.js';

@@ -28,9 +28,7 @@ export type Packing = 'packed' | 'too_large' | 'missing';
 export interface PackOptions {
   /** Called before each step, for tests. */
   readonly onStep?: (step: PackStep) => void;
-  /**
-   * Files besides those in the folder; files with an invalid path, or the path of a file in the folder, are skipped.
-   */
+  /** Files besides those in the folder; one with an invalid path or a path in the folder is skipped. */
   readonly extraFiles?: () => AsyncIterable<RunFile>;
   /** Called when the packed file is complete, before it gets its name. */
   readonly beforeNaming?: () => Promise<void>;
@@ -48,10 +46,7 @@ export const PACK_STEPS = [
 ] as const;
 type PackStep = (typeof PACK_STEPS)[number];
 
-/**
- * Packed runs are written here before they get their final name. Shards have names of three hexadecimal digits, never
- * this one.
- */
+/** Packed runs are written here first. Shards have names of three hexadecimal digits. */
 export const TEMPORARY_FOLDER = 'tmp';
 
 /** Limits for packing: a larger run is not packed. */

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { readSpan } from '../../../base/files/index.js';
 import { ENGINE_NAMES } from '../../../events/index.js';
 import { RUN_LOGS } from '../file-names.js';
-import { makeRunFolder } from '../fixtures/make-run-folder.js';
+import { makeRunFolder } from '../../../base/files/fixtures/make-run-folder.js';
 import { listFilesWithLogs, rewriteRunLogs } from '../logs/run-logs.js';
 import type { RunFile } from '../run-files.js';
 import { openRun } from '../run-place.js';

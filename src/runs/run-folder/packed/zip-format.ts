@@ -155,16 +155,10 @@ export interface DirectoryLocation {
   readonly size: number;
 }
 
-/**
- * The number of bytes at the end of a zip file that contain its end-of-central-directory records, unless the file ends
- * in a long comment.
- */
+/** The bytes at the end of a zip file that contain its end records, unless it has a long comment. */
 export const TAIL_BYTES = END_BYTES + LOCATOR_BYTES + END_64_BYTES + 1024;
 
-/**
- * Finds the directory in the last bytes of a zip file of `total` bytes; returns undefined if they are not the end of a
- * zip file.
- */
+/** Finds the directory in the last bytes of a zip file of `total` bytes; undefined for any other file. */
 export function findDirectory(tail: Buffer, total: number): DirectoryLocation | undefined {
   for (let at = tail.length - END_BYTES; at >= 0; at -= 1) {
     if (tail.readUInt32LE(at) !== END || tail.readUInt16LE(at + 20) !== tail.length - at - END_BYTES) continue;

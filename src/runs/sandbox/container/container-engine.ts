@@ -140,9 +140,7 @@ const STATES: Readonly<Record<string, ContainerState['state']>> = {
   dead: 'gone',
 };
 
-/**
- * Asks the engine for a container, by its id or name. Undefined if the engine does not answer: nothing is known then.
- */
+/** Asks the engine for a container, by its id or name; undefined if it does not answer. */
 export async function inspectContainer(engine: ContainerEngine, id: string): Promise<FoundContainer | undefined> {
   const answer = await engine.run(['container', 'inspect', '--format', '{{.Id}} {{json .State}}', id]);
   if (answer.exitCode !== 0) return /no such (?:container|object)/i.test(answer.problem) ? 'absent' : undefined;
@@ -184,10 +182,7 @@ function parseState(text: string): Readonly<Record<string, unknown>> | undefined
   }
 }
 
-/**
- * Kills and removes a container, and returns whether the engine attests that it no longer exists. A missing container
- * counts as removed.
- */
+/** Removes a container; returns whether the engine attests that it no longer exists. */
 export async function removeContainer(engine: ContainerEngine, id: string): Promise<boolean> {
   await engine.run(['rm', '--force', '--volumes', id]);
   return (await inspectContainer(engine, id)) === 'absent';

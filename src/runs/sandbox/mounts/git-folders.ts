@@ -200,10 +200,7 @@ export async function removePlaceholders(git: string, created: readonly string[]
   }
 }
 
-/**
- * Finds the git directory that a worktree shares with its repository; undefined unless it points back to the `.git`
- * file and belongs to this user.
- */
+/** Finds the git directory of a worktree; undefined unless it points back to the `.git` file. */
 async function findCommonFolder(git: string): Promise<SharedFolder | undefined> {
   const gitFolder = /^gitdir: (.+)$/m.exec((await readTrimmed(git)) ?? '')?.[1];
   if (gitFolder === undefined) return undefined;

@@ -5,9 +5,7 @@ import type { Mount } from './mount.js';
 import { isWithin } from './mount.js';
 import { isBroad, isInSystem } from './system-folders.js';
 
-/**
- * Where to look for executables; the working folder and the home folder are never mounted as part of an installation.
- */
+/** Where to look for executables; the working folder and the home folder are no installation. */
 export interface ProgramSearch {
   /** The entries of PATH inside the sandbox. */
   readonly path: string;

@@ -2,10 +2,7 @@ import { lstat, opendir, readlink, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Mount } from './mount.js';
 
-/**
- * Folders with executables and libraries on common distributions; not home folders, `/run`, `/var`, `/srv` or mounted
- * disks.
- */
+/** Executables and libraries of common distributions; not home folders, `/run`, `/var`, `/srv`. */
 const SYSTEM_FOLDERS = [
   '/usr',
   '/bin',
@@ -62,10 +59,7 @@ async function listSystemFolders(): Promise<readonly Mount[]> {
   return mounts;
 }
 
-/**
- * Lists files and folders that are not world-readable, such as keys and password hashes, and folders that cannot be
- * examined completely.
- */
+/** Lists what is not world-readable, such as keys, and folders that cannot be examined completely. */
 async function listUnreadableEntries(folder: string): Promise<Mount[]> {
   const found: Mount[] = [];
   let remainingEntries = MAX_ENTRIES;

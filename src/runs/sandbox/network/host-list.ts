@@ -51,10 +51,7 @@ function matches(name: string, requested: string): boolean {
     : name === requested;
 }
 
-/**
- * Normalizes a host name or an IP address for comparison: lowercase, without brackets or a trailing dot, IPv6 in its
- * short form.
- */
+/** Normalizes a host: lowercase, without brackets or a trailing dot, IPv6 in its short form. */
 export function normalizeHost(host: string): string {
   const name = host
     .toLowerCase()

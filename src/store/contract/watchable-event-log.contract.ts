@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createTwoAttempts } from './event-log.contract.js';
-import type { WatchableEventLog } from '../../store/ports/index.js';
+import { createTwoAttempts } from './any-event-log.contract.js';
+import type { WatchableEventLog } from '../ports/index.js';
 
 /** A wake-up can be late; this limit only stops a hanging test. */
 const WAIT_OPTIONS = { timeout: 10_000 };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { CachedResult, CacheLimits, ResultCache } from '../../store/ports/index.js';
-import { createRunResult } from '../result/fixtures/create-run-result.js';
+import type { CachedResult, CacheLimits, ResultCache } from '../ports/index.js';
+import { createRunResult } from './fixtures/create-run-result.js';
 
 /** Creates a valid key. */
 export const createKey = (digit: string): string => digit.repeat(64);

@@ -3,7 +3,7 @@ import { getPosition } from '../../events/log/event-pack.js';
 import { codex, toBytes } from '../../events/contract/translate-lines.contract.js';
 import { createTranslator } from '../../events/index.js';
 import type { Emitted } from '../../events/index.js';
-import type { EventLog, EventQuery } from '../../store/ports/index.js';
+import type { EventLog, EventQuery } from '../ports/index.js';
 
 /** Creates events for two attempts of a run. */
 export function createTwoAttempts(runId: string): Emitted[] {
