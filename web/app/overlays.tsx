@@ -230,7 +230,7 @@ export const KEYS: readonly {
     ],
   },
   {
-    title: t.inbox,
+    title: t.pages.inbox,
     keys: [
       ['x', t.selectTheItemForA],
       ['a e t r', t.acceptEditAndAcceptRetry],

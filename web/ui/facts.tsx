@@ -56,7 +56,7 @@ const CLAIMS: Readonly<Record<Fact['claim'], string>> = {
   pr: t.pullRequest,
   tests: t.tests,
   paths: t.paths,
-  result: t.result,
+  result: t.states.result,
 };
 
 /** Renders a verdict. Distinguishes a claim made only by the agent from a claim that Sluice could not check. */

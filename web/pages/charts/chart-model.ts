@@ -147,9 +147,9 @@ export function toCharts({ buckets }: StatisticsView, engine: string | null): re
     chart('drift', t.drift, t.unknownEventTypesAndFields, byVersion),
     chart(
       'inbox',
-      t.inbox,
+      t.pages.inbox,
       t.itemsWaitingInTheInbox,
-      [{ label: t.waiting, tone: 'warn', values: open, listFilter: null }],
+      [{ label: t.states.waiting, tone: 'warn', values: open, listFilter: null }],
       { isState: true },
     ),
     chart(
@@ -314,8 +314,8 @@ export function summarizePeriod(
   const usage = sumUsage(statistics, engine);
   const sum = (read: (row: UsageRow) => number): number => usage.reduce((soFar, row) => soFar + read(row), 0);
   return [
-    { label: t.runs, value: formatCount(all) },
-    { label: t.failed, value: formatCount(failed) },
+    { label: t.pages.runs, value: formatCount(all) },
+    { label: t.states.failed, value: formatCount(failed) },
     {
       label: t.successRate,
       value: success + failed === 0 ? '–' : `${((success / (success + failed)) * 100).toFixed(1)} %`,

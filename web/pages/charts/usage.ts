@@ -69,7 +69,7 @@ const count =
 export const MEASURES = {
   cost: { label: t.cost, unit: 'money', sum: sumCosts },
   tokens: { label: t.tokens, unit: 'count', sum: count((one) => one.input_tokens + one.output_tokens) },
-  runs: { label: t.runs, unit: 'count', sum: count(({ runs }) => runs) },
+  runs: { label: t.pages.runs, unit: 'count', sum: count(({ runs }) => runs) },
 } as const;
 
 /** See {@link MEASURES}. */

@@ -98,7 +98,7 @@ export function ExecutionsPage() {
   const filter = readExecutionFilter(query.value);
   return (
     <ListPage
-      title={t.executions}
+      title={t.pages.executions}
       itemName="execution"
       end={
         <>

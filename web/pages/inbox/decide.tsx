@@ -235,7 +235,7 @@ function CommentPreview(
 ) {
   const { preview, isRequested, refusal } = props;
   return (
-    <section class="comment-preview" aria-label={t.comment}>
+    <section class="comment-preview" aria-label={t.states.comment}>
       <h3>{t.commentToBeDelivered}</h3>
       <p class="dim" role="status">
         {describeState(preview, isRequested, refusal)}
@@ -310,7 +310,7 @@ function ResultFields({
   };
   return (
     <fieldset class="result-fields stack">
-      <legend>{t.result}</legend>
+      <legend>{t.states.result}</legend>
       <div class="row">
         <span class="dim">{t.resultOf(item.issue_ref, item.run_id)}</span>
         <Button

@@ -65,7 +65,7 @@ function Head({ item, failure }: Readonly<{ item: InboxItem; failure: Failure | 
         <h2>
           <a href={toPath({ page: 'issues', ref: item.issue_ref })}>{item.issue_ref}</a>
         </h2>
-        {item.resolution === null ? <Badge tone="warn">{t.waiting}</Badge> : <Badge>{t.settled}</Badge>}
+        {item.resolution === null ? <Badge tone="warn">{t.states.waiting}</Badge> : <Badge>{t.settled}</Badge>}
         <span class="dim">
           {t.since}
           <Timestamp at={item.created_at} />
@@ -103,7 +103,7 @@ function Evidence({ item }: Readonly<{ item: InboxItem }>) {
       {item.evidence === undefined || item.evidence.length === 0 ? null : <Verdicts evidence={item.evidence} />}
       <NoteSection title={t.problems} notes={reading.problems} />
       <NoteSection title={t.notices} notes={notices} />
-      {result === undefined ? null : <JsonSection title={t.result} value={result} />}
+      {result === undefined ? null : <JsonSection title={t.states.result} value={result} />}
       {result === undefined && draft !== undefined ? (
         <JsonSection title={t.repairedDraftFillsInThe} value={draft} />
       ) : null}
@@ -193,7 +193,7 @@ function Settled({ item, resolution }: Readonly<{ item: InboxItem; resolution: R
           [t.newRun]: text('new_run_id') && (
             <a href={toPath({ page: 'issues', ref: item.issue_ref })}>{text('new_run_id')}</a>
           ),
-          [t.comment]: (
+          [t.states.comment]: (
             <div class="deliveries-here">
               <Deliveries issueRef={item.issue_ref} trigger={`resolve:${item.id}`} />
             </div>

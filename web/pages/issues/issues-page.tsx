@@ -56,7 +56,7 @@ const COLUMNS: readonly Column<Issue>[] = [
 function IssueList() {
   return (
     <ListPage
-      title={t.issues}
+      title={t.pages.issues}
       itemName="issue"
       end={hasScope('run') ? <Link label={t.submitAnOrder} class="button primary" href="/issues?order" /> : undefined}
       filters={FILTERS}
@@ -110,8 +110,8 @@ export function IssueView({ issueRef }: Readonly<{ issueRef: string }>) {
         </span>
         <UpToDate failure={failure} />
         <span class="row end">
-          <a href={`/executions?issue_ref=${encodeURIComponent(issueRef)}`}>{t.executions}</a>
-          <a href={`/outbox?issue_ref=${encodeURIComponent(issueRef)}`}>{t.outbox}</a>
+          <a href={`/executions?issue_ref=${encodeURIComponent(issueRef)}`}>{t.pages.executions}</a>
+          <a href={`/outbox?issue_ref=${encodeURIComponent(issueRef)}`}>{t.pages.outbox}</a>
           {hasScope('run') ? (
             <Link label={t.submitAgain} class="button" href={`${toPath({ page: 'issues', ref: issueRef })}?order`} />
           ) : null}
@@ -185,7 +185,7 @@ function Candidates({ race: { runs, winner } }: Readonly<{ race: RaceResponse }>
     <>
       <DataTable
         label={t.candidates}
-        head={[t.run, t.wrapper, t.decision, t.added, t.removed, t.change]}
+        head={[t.run, t.wrapper, t.decision, t.states.added, t.states.removed, t.change]}
         numbersFrom={Infinity}
         rows={runs.map(({ run_id, worker, state, decision, inbox_id, change }) => [
           <>

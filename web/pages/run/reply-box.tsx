@@ -100,7 +100,7 @@ export function ReplyForm(props: {
       onKeyDown={submitByKey}
     >
       {isQuoted && permission === undefined ? (
-        <div class="reply-question" tabIndex={0} role="group" aria-label={t.question}>
+        <div class="reply-question" tabIndex={0} role="group" aria-label={t.states.question}>
           <Markdown text={question.prompt} />
         </div>
       ) : null}

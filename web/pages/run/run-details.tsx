@@ -38,10 +38,16 @@ export function AttemptsView({ run, hasEnded }: Readonly<{ run: OpenRun; hasEnde
   void run.redraws.page.value;
   const attempts = summarizeAttempts(run.data.conversation);
   const rows: readonly (readonly [string, (attempt: AttemptSummary) => string])[] = [
-    [t.outcome, (attempt) => attempt.end ?? (hasEnded || attempt !== attempts.at(-1) ? t.endedAt : t.running)],
+    [
+      t.outcome,
+      (attempt) => attempt.end ?? (hasEnded || attempt !== attempts.at(-1) ? t.states.ended : t.states.running),
+    ],
     [t.duration, ({ from, to }) => formatDuration(to - from)],
-    [t.messages, ({ messages }) => String(messages)],
-    [t.tools, ({ tools, failedTools }) => (failedTools === 0 ? String(tools) : t.toolsFailed(tools, failedTools))],
+    [t.states.messages, ({ messages }) => String(messages)],
+    [
+      t.states.tools,
+      ({ tools, failedTools }) => (failedTools === 0 ? String(tools) : t.toolsFailed(tools, failedTools)),
+    ],
     [t.usage, ({ usage }) => formatUsage(usage)],
     [t.answerBeforeTheAttempt, ({ reply }) => reply ?? ''],
     [t.lastMessage, ({ lastText }) => lastText ?? ''],
@@ -160,7 +166,7 @@ export function RunResultView({
           <CopyButton label={t.copyValue} read={() => JSON.stringify(value, null, 2)} />
         </p>
       )}
-      <Value title={t.comment} value={comment} />
+      <Value title={t.states.comment} value={comment} />
       <Value title={t.lastOutput} value={text} />
       <NoteList title={t.warnings} lines={warnings.map(({ code, message }) => [code, message, ''])} />
       <NoteList title={t.deniedTools} lines={denials.map(describeDenial)} />
@@ -175,8 +181,8 @@ export function RunResultView({
           return [kind, describeRepair(kind) ?? message, t.atOffset(offset)];
         })}
       />
-      <Value title={t.model} value={model} />
-      <Value title={t.process} value={process} />
+      <Value title={t.states.model} value={model} />
+      <Value title={t.states.process} value={process} />
     </>
   );
 }
@@ -306,7 +312,7 @@ export function ChangedFiles(
           <li key={`${change} ${path}`}>
             {change === 'deleted' ? (
               <span class="row">
-                <span class="dim">{t.deleted}</span>
+                <span class="dim">{t.states.deleted}</span>
                 <SafeText as="code" text={path} limit={400} />
               </span>
             ) : (

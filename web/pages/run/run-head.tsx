@@ -30,7 +30,7 @@ export function RunHead(props: Readonly<{ run: RunView; onChange: () => void; co
     <header class="run-head">
       <div class="run-title">
         <h1>
-          <a href="/runs">{t.runs}</a> / <SafeText text={run.title ?? id} limit={200} />
+          <a href="/runs">{t.pages.runs}</a> / <SafeText text={run.title ?? id} limit={200} />
         </h1>
         <span class="end row run-actions">
           {review === undefined ? null : (
@@ -88,7 +88,7 @@ function CancelRun({ run, onChange }: Readonly<{ run: RunView; onChange: () => v
     await client.cancelRun({ id: run.id }).finally(onChange);
   });
   if (run.state === 'ended' || !hasScope('run')) return null;
-  if (run.cancel_requested) return <span class="dim">{t.canceling}</span>;
+  if (run.cancel_requested) return <span class="dim">{t.states.canceling}</span>;
   return (
     <>
       <Refused why={cancellation.failure} />
@@ -213,7 +213,7 @@ function FailedTool({ run }: Readonly<{ run: OpenRun }>) {
           class="link"
           onClick={() => (run.selection.value = { pane: 'conversation', seq: tool.seq })}
         >
-          <SafeText text={`${tool.name}: ${tool.error ?? t.failed}`.slice(0, 200)} />
+          <SafeText text={`${tool.name}: ${tool.error ?? t.states.failed}`.slice(0, 200)} />
         </button>
       )}
     </p>

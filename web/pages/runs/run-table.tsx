@@ -24,7 +24,7 @@ export function listColumns(): readonly Column<RunSummary>[] {
   return [
     { name: t.state, width: '9.6rem', cell: (run) => <RunState run={run} /> },
     ...optional.slice(0, isIssueShown ? 1 : 0),
-    { name: t.task, class: 'wide', cell: (run) => <Task run={run} /> },
+    { name: t.states.task, class: 'wide', cell: (run) => <Task run={run} /> },
     ...optional.slice(isIssueShown ? 1 : 0),
   ];
 }

@@ -43,7 +43,7 @@ function listRunFilters(engines: readonly string[]): readonly Filter[] {
       kind: 'choice',
       options: listStateOptions(['success', 'failed', 'canceled', 'comment']),
     },
-    { name: 'engine', label: t.engine, kind: 'choice', options: engines, isOpen: true },
+    { name: 'engine', label: t.states.engine, kind: 'choice', options: engines, isOpen: true },
     {
       name: 'repair_level',
       label: t.repair,
@@ -79,7 +79,7 @@ function RunList() {
   const total = counted.value?.total ?? 0;
   return (
     <ListPage
-      title={t.runs}
+      title={t.pages.runs}
       itemName="run"
       end={hasScope('run') ? <Link label={t.startARun} class="button primary" href="/runs?start" /> : undefined}
       filters={filters}
@@ -176,7 +176,7 @@ function StartRun() {
 const BUILT_IN: readonly SavedView[] = [
   { name: t.failedToday, query: 'outcome=failed&since=today' },
   { name: t.failedYesterday, query: 'outcome=failed&since=yesterday&until=yesterday' },
-  { name: t.running, query: 'state=running' },
+  { name: t.states.running, query: 'state=running' },
 ];
 
 function ViewBar() {

@@ -95,7 +95,7 @@ function TaskFields({
     <>
       {select(
         'engine',
-        t.engine,
+        t.states.engine,
         t.theAgentToRunIt,
         engines.map((value) => ({ value, label: value === 'command' ? t.commandAnyAllowedCommand : value })),
       )}
@@ -171,7 +171,7 @@ function SandboxFields({ canBypass, ...form }: Part<{ canBypass: boolean }>) {
       ])}
       {sandbox === 'off'
         ? null
-        : radio('network', t.network, [
+        : radio('network', t.states.network, [
             ['host', t.full, t.everythingThatTheHostCan],
             ['hosts', t.someHosts, t.onlyTheHostsListedBelow],
             ['none', t.none, t.theAgentCannotReachIts],
@@ -240,7 +240,7 @@ function LimitFields({ allowedEnv, ...form }: Part<{ allowedEnv: readonly string
           : null}
         {number('tokens', t.tokenLimit, t.defaultOnlyTheEnginesOwn)}
         {number('cost', t.costLimitInUsDollars, t.comparedWithTheCostThat)}
-        {form.isCommand ? null : text('model', t.modelField, t.defaultTheEnginesChoice)}
+        {form.isCommand ? null : text('model', t.states.model, t.defaultTheEnginesChoice)}
       </div>
       {text(
         'env',

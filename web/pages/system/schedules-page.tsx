@@ -38,7 +38,7 @@ export function SchedulesPage() {
   const schedules = useResource('schedules', async (signal) => client.listSchedules({ signal }), { live: true });
   return (
     <ResourcePage
-      title={t.schedules}
+      title={t.pages.schedules}
       resource={schedules}
       isEmpty={({ items }) => items.length === 0}
       emptyTitle={t.noSchedules}

@@ -201,14 +201,14 @@ function Outcome({ inspection: { outcome, repairs } }: { readonly inspection: In
     case 'success':
       return (
         <>
-          <Badge tone="good">{t.success}</Badge>
+          <Badge tone="good">{t.states.success}</Badge>
           <RepairLevel level={outcome.repairLevel} kinds={repairs.items.map(({ kind }) => kind)} />
         </>
       );
     case 'failed':
       return (
         <>
-          <Badge tone="bad">{t.failed}</Badge>
+          <Badge tone="bad">{t.states.failed}</Badge>
           <Badge tone="bad">{outcome.code}</Badge>
           <SafeText as="span" class="words clip" text={outcome.message} limit={500} />
         </>
@@ -216,7 +216,7 @@ function Outcome({ inspection: { outcome, repairs } }: { readonly inspection: In
     case 'comment':
       return (
         <>
-          <Badge>{t.comment}</Badge>
+          <Badge>{t.states.comment}</Badge>
           <span class="words">{t.reported.NO_TAG}</span>
         </>
       );
