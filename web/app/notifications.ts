@@ -31,16 +31,9 @@ export function notify(entries: readonly WaitingEntry[]): void {
   if (entries.length > MAX_NOTIFICATIONS)
     return show(t.sluice, t.newItemsAreWaitingFor(entries.length), 'many', '/inbox');
   for (const entry of entries) {
-    show(TITLES[entry.kind], getEntryText(entry).slice(0, MAX_TEXT_LENGTH), entry.id, getEntryPath(entry));
+    show(t.waitingTitles[entry.kind], getEntryText(entry).slice(0, MAX_TEXT_LENGTH), entry.id, getEntryPath(entry));
   }
 }
-
-const TITLES: Readonly<Record<WaitingEntry['kind'], string>> = {
-  question: t.anAgentHasAQuestion,
-  permission: t.anAgentRequestsPermission,
-  sink: t.aSinkIsFailing,
-  result: t.aResultIsWaitingFor,
-};
 
 /** Shows a notification, once across all tabs: those with the same tag replace each other. */
 function show(title: string, body: string, tag: string, path: string): void {

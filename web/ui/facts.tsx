@@ -51,14 +51,6 @@ export type NoteView = Readonly<{ code: string; message: string; path?: string }
 
 type Fact = NonNullable<InboxItem['evidence']>[number];
 
-const CLAIMS: Readonly<Record<Fact['claim'], string>> = {
-  commit: t.commit,
-  pr: t.pullRequest,
-  tests: t.tests,
-  paths: t.paths,
-  result: t.states.result,
-};
-
 /** Renders a verdict. Distinguishes a claim made only by the agent from a claim that Sluice could not check. */
 function renderVerdict({ verdict, by }: Pick<Fact, 'verdict' | 'by'>) {
   switch (verdict) {
@@ -77,7 +69,7 @@ export function Verdicts({ evidence }: Readonly<{ evidence: readonly Fact[] }>) 
     <ul class="notes" aria-label={t.verdicts}>
       {evidence.map(({ claim, verdict, by, detail, run, diff }, index) => (
         <li key={index}>
-          <strong>{CLAIMS[claim]}</strong> {renderVerdict({ verdict, by })} <SafeText text={detail} />{' '}
+          <strong>{t.claims[claim]}</strong> {renderVerdict({ verdict, by })} <SafeText text={detail} />{' '}
           {run === undefined ? null : <a href={toPath({ page: 'run', id: run })}>{t.openTheRun}</a>}
           {diff === undefined ? null : <SafeText as="pre" class="plain" text={diff} />}
         </li>

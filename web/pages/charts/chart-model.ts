@@ -1,6 +1,5 @@
 import type { StatisticsView } from '../../../src/server/api/index.js';
 import { labelState } from '../../ui/badge.js';
-import { LEVEL_LABELS } from '../../ui/json-labels.js';
 import {
   formatCost,
   formatCount,
@@ -94,7 +93,7 @@ export function toCharts({ buckets }: StatisticsView, engine: string | null): re
   });
   const byRepairLevel = REPAIR_LEVELS.map(([level, tone]): Series => {
     const values = sum((one) => one.repair_levels[level]);
-    return { label: LEVEL_LABELS[level], tone, values, listFilter: { ...engineFilter, repair_level: level } };
+    return { label: t.levels[level], tone, values, listFilter: { ...engineFilter, repair_level: level } };
   });
   const byVersion = createNamedSeries(
     driftByBucket.map((bucket) =>

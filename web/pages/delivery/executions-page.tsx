@@ -32,21 +32,6 @@ export function readExecutionFilter(address: URLSearchParams): ExecutionQuery {
   return readFilters(FILTERS, address);
 }
 
-const PARSE_STATUSES: Readonly<Record<ExecutionView['parse_status'], string>> = {
-  parsed: t.parsed,
-  incomplete: t.incomplete,
-  unreadable: t.unreadable,
-  anchors: t.hintsOnly,
-  missing: t.missing,
-};
-
-const SOURCES: Readonly<Record<ExecutionView['result_encoding'], string>> = {
-  json: t.jsonFile,
-  text: t.textFile,
-  streams: t.outputStreams,
-  none: t.noResult,
-};
-
 const COLUMNS: readonly Column<ExecutionView>[] = [
   { name: t.decision, width: '10.4rem', cell: ({ decision }) => <StateBadge state={decision} isOver /> },
   {
@@ -69,8 +54,8 @@ const COLUMNS: readonly Column<ExecutionView>[] = [
     width: '7.5rem',
     cell: ({ parse_status, result_encoding }) => (
       <>
-        {PARSE_STATUSES[parse_status]}
-        <span class="below">{SOURCES[result_encoding]}</span>
+        {t.parseStatuses[parse_status]}
+        <span class="below">{t.sources[result_encoding]}</span>
       </>
     ),
   },
@@ -137,7 +122,7 @@ function Details({ execution }: Readonly<{ execution: ExecutionView }>) {
         [t.started]: <Timestamp at={execution.started_at} />,
         [t.exitCode]: execution.exit_code,
         [t.signal]: execution.signal,
-        [t.readFrom]: execution.parse_path ?? SOURCES[execution.result_encoding],
+        [t.readFrom]: execution.parse_path ?? t.sources[execution.result_encoding],
         [t.parserVersion]: execution.parser_version,
         [t.problems]: execution.problems.length === 0 ? null : <Notes notes={execution.problems} />,
       }}

@@ -239,16 +239,9 @@ function Deliveries({ issueRef, trigger }: Readonly<{ issueRef: string; trigger:
 type Reading = InboxItem['reading'];
 type CommitCheck = 'none' | 'found' | 'missing' | 'unchecked';
 
-const SOURCES: Readonly<Record<Reading['source'], string>> = {
-  json: t.jsonFile,
-  text: t.textFile,
-  streams: t.outputStreamsNotAResult,
-  none: t.nothingTheAgentLeftNo,
-};
-
 /** Describes where a result was found. */
 export function describeSource({ source, path }: Reading): string {
-  return path === undefined || source === 'none' ? SOURCES[source] : `${SOURCES[source]}: ${path}`;
+  return path === undefined || source === 'none' ? t.sources[source] : `${t.sources[source]}: ${path}`;
 }
 
 /** Returns the lookup outcome for the commit that a result names. */

@@ -116,8 +116,6 @@ export const t = {
   acceptedResult: 'Accepted result',
   noComment: 'No comment',
   notAmongTheIssuesNewest: (count: Value) => `Not among the issue’s newest ${count} comments`,
-  outputStreamsNotAResult: 'Output streams (not a result)',
-  nothingTheAgentLeftNo: 'Nothing: the agent left no result',
   rawFiles: 'Raw files',
   emptyFile: 'Empty file.',
   searchTheInbox: 'Search the inbox',
@@ -174,4 +172,10 @@ export const t = {
   sending: (progress: string, count: number, noun: string) => `${progress} ${count} ${noun}${count === 1 ? '' : 's'}`,
   /** Words that also find an entry. */
   searchWords: { question: 'question', permission: 'permission', sink: 'sink delivery', result: 'result' },
+  sources: {
+    json: 'JSON file',
+    text: 'Text file',
+    streams: 'Output streams (not a result)',
+    none: 'Nothing: the agent left no result',
+  },
 };

@@ -114,8 +114,6 @@ export const t: typeof english = {
   acceptedResult: '接受的结果',
   noComment: '没有评论',
   notAmongTheIssuesNewest: (count) => `不在这个 issue 最新的 ${count} 条评论里`,
-  outputStreamsNotAResult: '输出流（不是结果）',
-  nothingTheAgentLeftNo: '没有：智能体没有留下结果',
   rawFiles: '原始文件',
   emptyFile: '空文件。',
   searchTheInbox: '搜索收件箱',
@@ -165,4 +163,5 @@ export const t: typeof english = {
   nouns: { question: '个问题', permission: '个许可请求', sink: '个投递目标', result: '个结果' },
   sending: (progress, count, noun) => `${progress} ${count} ${noun}`,
   searchWords: { question: '问题', permission: '许可', sink: '投递目标', result: '结果' },
+  sources: { json: 'JSON 文件', text: '文本文件', streams: '输出流（不是结果）', none: '没有：智能体没有留下结果' },
 };

@@ -9,9 +9,8 @@ import type { OpenRun } from './open-run.js';
 import type { FcmpData, FcmpEvent } from '../../../src/events/index.js';
 import type { Conversation } from './conversation.js';
 import { toPath } from '../../app/route.js';
-import { Badge, labelState } from '../../ui/badge.js';
+import { Badge, describeRepair, labelState } from '../../ui/badge.js';
 import { CopyButton } from '../../ui/button.js';
-import { describeRepair } from '../../ui/json-labels.js';
 import { ArtifactPreview } from './artifact.js';
 import { t } from './texts.js';
 

@@ -158,45 +158,15 @@ export function FailureCard(props: Readonly<{ run: OpenRun; view: RunView; stder
 
 /** Returns advice on a failure: by cause or code if more specific, otherwise by category. */
 export function chooseAdvice({ cause = 'unknown', code, category }: RunError, retries = 0): string {
-  if (code === 'OUTPUT_NOT_VALIDATED' && retries > 0) return RETRIES_USED_UP;
-  return BY_CAUSE[cause] ?? BY_CODE[code] ?? BY_CATEGORY[category];
+  if (code === 'OUTPUT_NOT_VALIDATED' && retries > 0) return t.allRetriesWereUsedCompare;
+  return BY_CAUSE[cause] ?? BY_CODE[code] ?? t.adviceByCategory[category];
 }
 
 type RunError = NonNullable<NonNullable<RunView['result']>['error']>;
 
-const BY_CAUSE: Readonly<Partial<Record<NonNullable<RunError['cause']>, string | null>>> = {
-  auth: t.signInToTheEngine,
-  rate_limit: t.waitUntilTheProvidersRate,
-  quota: t.theProviderAccountHasNo,
-  model: t.theModelRefusedTheRequest,
-  server: t.theModelsServiceFailedRun,
-  context: t.theRequestWasTooLong,
-  network: t.checkTheServersNetworkThen,
-  permission: t.allowMorePermissionsWithEdit,
-  unknown: null,
-};
+const BY_CAUSE: Readonly<Partial<Record<NonNullable<RunError['cause']>, string>>> = t.adviceByCause;
 
-const RETRIES_USED_UP = t.allRetriesWereUsedCompare;
-
-const BY_CODE: Readonly<Record<string, string>> = {
-  OUTPUT_NOT_VALIDATED: t.compareTheAnswerWithThe,
-  PROCESS_NOT_STARTED: t.installTheEngineOnThe,
-  PROCESS_SIGNALED: t.checkWhatStoppedTheProcess,
-  RUN_TIMED_OUT: t.raiseTheTimeLimitWith,
-  SANDBOX_UNAVAILABLE: t.installBubblewrapOnTheServer,
-  PLACEMENT_FAILED: t.changeTheImageOrIts,
-  WORKER_GONE: t.findOutOnThatHost,
-  SESSION_LOST: t.startANewRunWhose,
-};
-
-const BY_CATEGORY: Readonly<Record<RunError['category'], string>> = {
-  canceled: t.runAgainIfItWas,
-  output: t.compareTheAnswerWithThe2,
-  limit: t.raiseTheLimitNamedIn,
-  timeout: t.raiseTheTimeLimitWith,
-  process: t.readTheEndOfStderr,
-  engine: t.readTheEnginesMessageIf,
-};
+const BY_CODE: Readonly<Record<string, string>> = t.adviceByCode;
 
 /** The last failed tool call. The line is always shown, because events arrive after the page was drawn. */
 function FailedTool({ run }: Readonly<{ run: OpenRun }>) {

@@ -80,36 +80,8 @@ export const t = {
   runAgain: 'Run again',
   failure: 'Failure',
   whatToDo: 'What to do:',
-  signInToTheEngine: 'Sign in to the engine on the server, or pass its key as an environment variable, then run again.',
-  waitUntilTheProvidersRate: 'Wait until the provider’s rate limit resets, then run again.',
-  theProviderAccountHasNo:
-    'The provider account has no quota left. Add quota, or choose another model with Edit and run.',
-  theModelRefusedTheRequest: 'The model refused the request. Choose another model with Edit and run.',
-  theModelsServiceFailedRun: 'The model’s service failed. Run again later, or choose another model with Edit and run.',
-  theRequestWasTooLong:
-    'The request was too long for the model. Shorten the prompt, or choose another model with Edit and run.',
-  checkTheServersNetworkThen: 'Check the server’s network, then run again.',
-  allowMorePermissionsWithEdit: 'Allow more permissions with Edit and run, or change the task.',
   allRetriesWereUsedCompare:
     'All retries were used. Compare the answers under Attempts, then correct the prompt or relax the schema with Edit and run.',
-  compareTheAnswerWithThe:
-    'Compare the answer with the schema under Result. Then correct the prompt, relax the schema, or allow retries with Edit and run.',
-  installTheEngineOnThe:
-    'Install the engine on the server, or set its path in the configuration. The command sluice doctor checks it.',
-  checkWhatStoppedTheProcess: 'Check what stopped the process; a memory limit is the usual cause. Then run again.',
-  raiseTheTimeLimitWith: 'Raise the time limit with Edit and run, or make the task smaller.',
-  installBubblewrapOnTheServer:
-    'Install bubblewrap on the server, or use Edit and run to allow the run without a sandbox.',
-  changeTheImageOrIts: 'Change the image or its limits as the message says, then run again.',
-  findOutOnThatHost:
-    'Find out on that host why the worker exited; the Workers page lists live workers. Then run again.',
-  startANewRunWhose: 'Start a new run whose prompt contains the question and its answer.',
-  runAgainIfItWas: 'Run again if it was canceled by mistake.',
-  compareTheAnswerWithThe2:
-    'Compare the answer with the contract under Result, then correct the prompt or the contract with Edit and run.',
-  raiseTheLimitNamedIn: 'Raise the limit named in the message with Edit and run, or make the task smaller.',
-  readTheEndOfStderr: 'Read the end of stderr. If the problem is temporary, run again.',
-  readTheEnginesMessageIf: 'Read the engine’s message. If the problem is temporary, run again.',
   lastFailedTool: 'Last failed tool:',
   endOfStderr: 'End of stderr:',
   emptyStream: 'Empty',
@@ -161,4 +133,35 @@ export const t = {
   behind: (count: string) => `${count} behind, catching up`,
   eventsNotShown: (ranges: string) => `Events ${ranges}. The export contains them.`,
   found: (count: string) => `${count} found`,
+  adviceByCode: {
+    OUTPUT_NOT_VALIDATED:
+      'Compare the answer with the schema under Result. Then correct the prompt, relax the schema, or allow retries with Edit and run.',
+    PROCESS_NOT_STARTED:
+      'Install the engine on the server, or set its path in the configuration. The command sluice doctor checks it.',
+    PROCESS_SIGNALED: 'Check what stopped the process; a memory limit is the usual cause. Then run again.',
+    RUN_TIMED_OUT: 'Raise the time limit with Edit and run, or make the task smaller.',
+    SANDBOX_UNAVAILABLE: 'Install bubblewrap on the server, or use Edit and run to allow the run without a sandbox.',
+    PLACEMENT_FAILED: 'Change the image or its limits as the message says, then run again.',
+    WORKER_GONE: 'Find out on that host why the worker exited; the Workers page lists live workers. Then run again.',
+    SESSION_LOST: 'Start a new run whose prompt contains the question and its answer.',
+  },
+  adviceByCategory: {
+    canceled: 'Run again if it was canceled by mistake.',
+    output:
+      'Compare the answer with the contract under Result, then correct the prompt or the contract with Edit and run.',
+    limit: 'Raise the limit named in the message with Edit and run, or make the task smaller.',
+    timeout: 'Raise the time limit with Edit and run, or make the task smaller.',
+    process: 'Read the end of stderr. If the problem is temporary, run again.',
+    engine: 'Read the engine’s message. If the problem is temporary, run again.',
+  },
+  adviceByCause: {
+    auth: 'Sign in to the engine on the server, or pass its key as an environment variable, then run again.',
+    rate_limit: 'Wait until the provider’s rate limit resets, then run again.',
+    quota: 'The provider account has no quota left. Add quota, or choose another model with Edit and run.',
+    model: 'The model refused the request. Choose another model with Edit and run.',
+    server: 'The model’s service failed. Run again later, or choose another model with Edit and run.',
+    context: 'The request was too long for the model. Shorten the prompt, or choose another model with Edit and run.',
+    network: 'Check the server’s network, then run again.',
+    permission: 'Allow more permissions with Edit and run, or change the task.',
+  },
 };

@@ -8,7 +8,6 @@ import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
 import { listStateOptions } from '../../ui/badge.js';
 import { formatCount, formatMoment, formatTimeZone } from '../../ui/format.js';
-import { LEVEL_LABELS } from '../../ui/json-labels.js';
 import { clearFilters, ListPage, readFilters, type Filter } from '../../ui/list-page.js';
 import { Loading, PageNotLoaded } from '../../ui/notice.js';
 import { SafeText } from '../../ui/safe-text.js';
@@ -48,7 +47,7 @@ function listRunFilters(engines: readonly string[]): readonly Filter[] {
       name: 'repair_level',
       label: t.repair,
       kind: 'choice',
-      options: Object.entries(LEVEL_LABELS).map(([value, label]) => ({ value, label })),
+      options: Object.entries(t.levels).map(([value, label]) => ({ value, label })),
     },
     { name: 'since', label: null, kind: 'from' },
     { name: 'until', label: null, kind: 'to' },

@@ -3,7 +3,7 @@ import { navigate, query } from '../../app/router.js';
 import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
 import { bindFields, FormCard, RequestFormView, useRequestForm, type FormPart } from '../../ui/form.js';
-import { isProfile, PROFILES } from '../../ui/json-labels.js';
+import { isProfile } from '../../ui/badge.js';
 import { Loaded } from '../../ui/notice.js';
 import { checkRunForm, EMPTY_RUN_FORM, fillRunForm, addOtherFields, RUN_FIELD_MAP } from './run-form.js';
 import { Button } from '../../ui/button.js';
@@ -208,7 +208,7 @@ function ContractFields(form: Part) {
         <Button label={t.insertAnExample} disabled={hasSchema} onClick={() => form.edit({ schema: EXAMPLE })} />
       </p>
       <div class="pair">
-        {select('profile', t.profile, isProfile(profile) ? PROFILES[profile] : '', Object.keys(PROFILES))}
+        {select('profile', t.profile, isProfile(profile) ? t.profiles[profile] : '', Object.keys(t.profiles))}
         {text('maxRetries', t.retries, t.howManyTimesARejected, {
           inputMode: 'numeric',
           size: 6,

@@ -207,9 +207,6 @@ function SettingsPage<Item>(props: {
   );
 }
 
-const RULE_TONES: Readonly<Record<ApprovalRule['decide'], Tone>> = { allow: 'plain', deny: 'plain', ask: 'plain' };
-const RULE_LABELS: Readonly<Record<ApprovalRule['decide'], string>> = { allow: t.allow, deny: t.deny, ask: t.ask };
-
 const pattern = (text: string | undefined) =>
   text === undefined ? <span class="dim">{t.any}</span> : <SafeText as="code" text={text} limit={200} />;
 
@@ -220,7 +217,7 @@ const RULE_COLUMNS: readonly Column<NumberedRule>[] = [
   {
     name: t.decision,
     width: '7rem',
-    cell: ({ decide }) => <Badge tone={RULE_TONES[decide]}>{RULE_LABELS[decide]}</Badge>,
+    cell: ({ decide }) => <Badge>{t.rules[decide]}</Badge>,
   },
   { name: t.tool, width: '18%', isLabeled: true, cell: ({ tool }) => pattern(tool) },
   { name: t.command, width: '22%', isLabeled: true, cell: ({ command }) => pattern(command) },

@@ -9,8 +9,7 @@ import { StreamPanel } from './stream-panel.js';
 import { TextPane } from './text-pane.js';
 import { useInspection, type InspectionHandle, type InspectionState } from './use-inspection.js';
 import { storeTexts, parseOptions, setOptions, schemaInput, openCase, readCase } from './workbench-state.js';
-import { isProfile, PROFILES } from '../../ui/json-labels.js';
-import { Badge, RepairLevel } from '../../ui/badge.js';
+import { Badge, isProfile, RepairLevel } from '../../ui/badge.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { formatDuration, formatCount } from '../../ui/format.js';
 import type { Inspection, SchemaProblem } from './inspection.js';
@@ -112,7 +111,7 @@ function OptionsForm() {
           aria-describedby="workbench-profile-help"
           onChange={({ currentTarget: { value } }) => isProfile(value) && setOptions({ profile: value })}
         >
-          {Object.keys(PROFILES).map((name) => (
+          {Object.keys(t.profiles).map((name) => (
             <option key={name}>{name}</option>
           ))}
         </select>
@@ -151,7 +150,7 @@ function OptionsForm() {
         </OptionWithHelp>
       ))}
       <p class="help" id="workbench-profile-help">
-        {PROFILES[profile]}
+        {t.profiles[profile]}
       </p>
     </form>
   );
