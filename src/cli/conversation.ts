@@ -198,7 +198,6 @@ export function createEventPrinter(): EventPrinter {
     return visible;
   }
 
-  /** Ends the current line, if any. */
   function endLine(): string {
     const end = isLineOpen ? '\n' : '';
     isLineOpen = false;

@@ -10,7 +10,6 @@ const KEY = 'sluice.notify';
 /** Whether notifications are available: browsers offer them only over HTTPS or on loopback. */
 export const canNotify = typeof Notification === 'function' && isSecureContext;
 
-/** Whether notifications are turned on in this browser. */
 export const isNotifying = signal(canNotify && Notification.permission === 'granted' && readStored(KEY) === 'on');
 
 /** Turns notifications on, after asking for permission, or off. */

@@ -29,7 +29,6 @@ const TONES = new Map(
   }),
 );
 
-/** Chooses the tone for a state or an outcome; plain by default. */
 export function chooseTone(state: string): Tone {
   return TONES.get(state) ?? 'plain';
 }
@@ -43,7 +42,6 @@ export function labelState(state: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Lists states as filter options. */
 export function listStateOptions(states: readonly string[]): readonly { value: string; label: string }[] {
   return states.map((value) => ({ value, label: labelState(value) }));
 }
@@ -114,13 +112,11 @@ export function WaitingFor({ waiting }: Readonly<{ waiting: Waiting | null }>) {
   );
 }
 
-/** Describes why a run is waiting. */
 export function describeReason({ reason, budget = 'day' }: Waiting): string {
   if (reason === 'folder') return t.waitingForItsFolder;
   return reason === 'budget' ? t.waitingForThe(describeBudget(budget)) : t.waitingFor(reason);
 }
 
-/** Describes a budget by its wire name. */
 export function describeBudget(name: string): string {
   const caller = /^caller (.*)$/su.exec(name)?.[1];
   if (caller !== undefined) return t.budgetOfToken(caller);

@@ -20,12 +20,10 @@ export function Facts({ facts }: Readonly<{ facts: Readonly<Record<string, Compo
   );
 }
 
-/** A link to an issue. */
 export function IssueLink({ of: ref }: Readonly<{ of: string }>) {
   return <a href={toPath({ page: 'issues', ref })}>{ref}</a>;
 }
 
-/** A link to a run, named by its id or by `label`. */
 export function RunLink({ id, label = id }: Readonly<{ id: string; label?: string }>) {
   return <a href={toPath({ page: 'run', id })}>{label}</a>;
 }
@@ -83,7 +81,6 @@ type Trigger =
   | { readonly kind: 'item'; readonly itemId: string }
   | { readonly kind: 'other'; readonly text: string };
 
-/** Parses a delivery's trigger. */
 export function readTrigger(trigger: string): Trigger {
   const [, name, id = ''] = /^(workrun|resolve):(.+)$/su.exec(trigger) ?? [];
   if (name === 'workrun') return { kind: 'run', runId: id };

@@ -64,7 +64,6 @@ export function createSharedLimit(limit: number): SharedLimit {
   };
 }
 
-/** Limits the number of concurrent requests. */
 export interface Gate {
   /**
    * Takes a slot and returns the function that releases it (repeated calls are ignored); undefined if no slot is
@@ -73,7 +72,6 @@ export interface Gate {
   enter(key: string): (() => void) | undefined;
 }
 
-/** Creates a gate for at most `limit` concurrent requests. */
 export function createGate(limit: number): Gate {
   const slots = createSharedLimit(limit);
   return {
@@ -84,7 +82,6 @@ export function createGate(limit: number): Gate {
   };
 }
 
-/** Limits how long requests may take. */
 export interface Deadlines {
   /** Waits for `work`; throws `REQUEST_TIMED_OUT` if it takes too long. Work that has started is not undone. */
   within<T>(work: Promise<T>): Promise<T>;

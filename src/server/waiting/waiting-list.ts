@@ -15,7 +15,6 @@ export interface WaitingList {
   readonly complete: boolean;
 }
 
-/** The maximum number of entries of each kind. */
 const MAX_ENTRIES = 200;
 /** The maximum text length. An agent's question can be megabytes long; the list contains only the start. */
 const MAX_TEXT_LENGTH = 4000;

@@ -48,7 +48,6 @@ export interface ChartModel {
 /** The maximum number of series per chart; more cannot be distinguished. */
 const MAX_SERIES = 6;
 
-/** Lists the engines that have data, for the filter. */
 export function listEngineNames({ buckets }: StatisticsView): readonly string[] {
   const names = buckets.flatMap(({ runs, drift }) => [...runs, ...drift].map(({ engine }) => engine));
   return [...new Set(names)].sort();
@@ -162,19 +161,16 @@ export function toCharts({ buckets }: StatisticsView, engine: string | null): re
   ];
 }
 
-/** Whether a chart has any data. */
 export function hasData({ series }: ChartModel): boolean {
   return series.some(({ values }) => values.some((value) => value !== null && value > 0));
 }
 
-/** Formats a value. */
 export function formatValue(value: number | null, unit: ChartModel['unit']): string {
   if (value === null) return '–';
   if (unit === 'money') return formatMoney(value);
   return unit === 'duration' ? formatDuration(value) : formatCount(value);
 }
 
-/** Formats a value of a series, and marks an estimate. */
 export function formatSeriesValue(
   { isEstimate = false }: Series,
   value: number | null,
@@ -297,7 +293,6 @@ export function buildListPath({ listFilter }: Series, times: readonly number[], 
   return `/runs?${new URLSearchParams({ ...listFilter, ...bounds }).toString()}`;
 }
 
-/** Summarizes the period in a few numbers. */
 export function summarizePeriod(
   statistics: StatisticsView,
   engine: string | null,
@@ -339,7 +334,6 @@ export function toSpreadsheet({ times, series }: ChartModel): string {
   return `${[head, ...lines].map((columns) => columns.join('\t')).join('\n')}\n`;
 }
 
-/** Formats the start of a step in local time. */
 export function describeTime(seconds: number): string {
   return formatMoment(new Date(seconds * 1000).toISOString(), null);
 }

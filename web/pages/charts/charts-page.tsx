@@ -34,7 +34,6 @@ import { saveAs } from '../run/artifact.js';
 import './charts.css';
 import { t } from './texts.js';
 
-/** Run outcomes and costs over time, as bar charts and as tables. */
 export function ChartsPage() {
   const period = readPeriod(query.value.get('range'));
   const step = readStep(period, query.value.get('step'));

@@ -27,7 +27,6 @@ const FILTERS: readonly Filter[] = [
   { name: 'to', label: t.to, kind: 'to', parameter: 'until' },
 ];
 
-/** Reads the filter from the address. */
 export function readExecutionFilter(address: URLSearchParams): ExecutionQuery {
   return readFilters(FILTERS, address);
 }
@@ -130,7 +129,6 @@ function Details({ execution }: Readonly<{ execution: ExecutionView }>) {
   );
 }
 
-/** Returns the URL that downloads the same rows as a file. */
 export function buildExportUrl(filter: ExecutionQuery, format: 'csv' | 'ndjson'): string {
   const parameters = Object.entries(filter).map(([name, value]) => [name, String(value)]);
   return `/v1/executions/export?${new URLSearchParams([['format', format], ...parameters]).toString()}`;

@@ -56,7 +56,6 @@ const COLUMNS: readonly Column<OutboxMessage>[] = [
   { name: t.states.created, width: '9.5rem', class: 'nowrap', cell: ({ created_at }) => <Timestamp at={created_at} /> },
 ];
 
-/** The comments: waiting, delivered and failed. */
 export function OutboxPage() {
   const sinks = useSignal<readonly SinkState[]>([]);
   return (

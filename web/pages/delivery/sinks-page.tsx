@@ -11,7 +11,6 @@ import { SafeText } from '../../ui/safe-text.js';
 import { Timestamp } from '../../ui/format.js';
 import { t } from './texts.js';
 
-/** A sink, with its undelivered comments if it has any. */
 interface SinkRow {
   readonly name: string;
   /** Unknown to callers that must not read the configuration. */

@@ -36,7 +36,6 @@ export function Decide(props: {
   readonly item: InboxItem;
   readonly comments: readonly LineComment[];
   readonly reload: () => void;
-  /** Called as soon as the user has decided. */
   readonly onDecided: () => void;
   readonly onSent: () => void;
 }) {
@@ -294,7 +293,6 @@ function usePreview(id: string, body: ResolveBody | null): Preview {
   };
 }
 
-/** Fields to edit a result individually or as JSON. */
 function ResultFields({
   item,
   ...form

@@ -131,7 +131,6 @@ function SettledItems() {
   );
 }
 
-/** The settled items, newest first. */
 export function InboxList({ chosen }: Readonly<{ chosen: string | null }>) {
   const rows = useRef<HTMLUListElement>(null);
   const items = useLiveList(

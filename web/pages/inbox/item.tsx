@@ -239,7 +239,6 @@ function Deliveries({ issueRef, trigger }: Readonly<{ issueRef: string; trigger:
 type Reading = InboxItem['reading'];
 type CommitCheck = 'none' | 'found' | 'missing' | 'unchecked';
 
-/** Describes where a result was found. */
 export function describeSource({ source, path }: Reading): string {
   return path === undefined || source === 'none' ? t.sources[source] : `${t.sources[source]}: ${path}`;
 }
@@ -252,7 +251,6 @@ export function checkCommit({ result, problems, notices = [] }: Reading): Commit
   return UNCHECKED.some((code) => codes.includes(code)) ? 'unchecked' : 'found';
 }
 
-/** Error codes of failed commit lookups. */
 const UNCHECKED = ['COMMIT_UNCHECKED', 'NOT_A_REPOSITORY'];
 
 /** The run's files: the order, the result and the output, unchanged. */

@@ -22,7 +22,6 @@ import { diffLines, type FileChange } from '../../../src/base/index.js';
 import type { Change } from '../../../src/server/api/index.js';
 import './issues.css';
 
-/** The list of issues, one issue with its history, or the form for a new order. */
 export function IssuesPage() {
   const { value } = route;
   const ref = value.page === 'issues' ? value.ref : null;
@@ -82,7 +81,6 @@ function IssueList() {
   );
 }
 
-/** An issue's state and history. */
 export function IssueView({ issueRef }: Readonly<{ issueRef: string }>) {
   const detail = useResource(`issue ${issueRef}`, async (signal) => loadIssue(client, issueRef, signal), {
     live: true,
@@ -306,13 +304,11 @@ export function compareChanges(one: Change, other: Change): readonly FileChange[
   });
 }
 
-/** Lists the known lines of the commit by their number. */
 function listBase(file: ChangedFile | undefined): readonly (readonly [number, string])[] {
   const lines = file?.hunks.flatMap((hunk) => hunk.lines) ?? [];
   return lines.flatMap(({ old_line, text }) => (old_line === null ? [] : [[old_line, text] as const]));
 }
 
-/** Applies a run's edits to the known lines. */
 function render(file: ChangedFile | undefined, base: ReadonlyMap<number, string>): string {
   const removed = new Set<number>();
   /** Added lines by the number of the line before them; 0 for the start of the file. */

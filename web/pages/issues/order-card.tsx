@@ -142,7 +142,6 @@ export function CommentLine({ comment }: Readonly<{ comment: OutboxMessage }>) {
   );
 }
 
-/** An order with its inbox items and comments. */
 interface OrderHistory {
   readonly runId: string;
   /** Null if the order is too old for the server to list. */

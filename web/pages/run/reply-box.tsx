@@ -73,7 +73,6 @@ function answer(
   });
 }
 
-/** The form that answers a question or a permission request. */
 export function ReplyForm(props: {
   readonly id: string;
   readonly question: OpenQuestion;

@@ -14,7 +14,6 @@ import { CopyButton } from '../../ui/button.js';
 import { ArtifactPreview } from './artifact.js';
 import { t } from './texts.js';
 
-/** A run's task: its prompt, the other fields of its spec, and its times. */
 export function TaskView({ view }: Readonly<{ view: RunView }>) {
   const { prompt, ...otherFields } = view.spec;
   return (
@@ -92,7 +91,6 @@ type Usage = FcmpData<'conversation.completed'>['usage'] | null;
 /** The maximum number of listed attempts; the conversation has all of them. */
 export const MAX_ATTEMPTS = 20;
 
-/** Summarizes a conversation's last attempts for comparison. */
 export function summarizeAttempts(
   conversation: Pick<Conversation, 'events' | 'times' | 'items'>,
 ): readonly AttemptSummary[] {
@@ -141,7 +139,6 @@ function createSummary(attempt: number, from: number): MutableSummary {
   return { attempt, from, to: from, ...counts, reply: null, lastText: null, end: null, usage: null };
 }
 
-/** A run's result: the value, the repairs and the errors. */
 export function RunResultView({
   result,
   refused = [],
@@ -186,7 +183,6 @@ export function RunResultView({
   );
 }
 
-/** Who denied a tool, and when. */
 export function describeDenial({ tool, by, who, why, at, input }: Denial): NoteLine {
   const call = input === undefined ? '' : ` ${JSON.stringify(input).slice(0, 200)}`;
   const decider = { rule: t.deniedByRule, engine: t.deniedByAgent, person: t.deniedByPerson(who) }[by];
@@ -295,7 +291,6 @@ function Lines({ title, lines }: Readonly<{ title: string; lines: readonly strin
 /** The maximum number of listed files; the export has all of them. */
 const MAX_FILES = 100;
 
-/** The files that a run created, changed or deleted. */
 export function ChangedFiles(
   props: Readonly<{ runId: string; artifacts: NonNullable<RunView['result']>['artifacts'] }>,
 ) {

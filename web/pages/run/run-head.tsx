@@ -82,7 +82,6 @@ function formatRunDuration(startedAt: string | null, endedAt: string | null): st
   return formatDuration(Math.max(0, end - Date.parse(startedAt)));
 }
 
-/** A button that cancels a run at once. */
 function CancelRun({ run, onChange }: Readonly<{ run: RunView; onChange: () => void }>) {
   const cancellation = useAction(async () => {
     await client.cancelRun({ id: run.id }).finally(onChange);

@@ -21,7 +21,6 @@ type RunQuery = NonNullable<NonNullable<Parameters<Client['listRuns']>[0]>['quer
 
 const COUNT_MS = 30_000;
 
-/** The list of runs, or the form that starts one. */
 export function RunsPage() {
   return query.value.has('start') ? <StartRun /> : <RunList />;
 }
@@ -58,7 +57,6 @@ function listRunFilters(engines: readonly string[]): readonly Filter[] {
   ];
 }
 
-/** Reads the filter from the address. */
 export function readRunFilter(address: URLSearchParams): RunQuery {
   return readFilters(listRunFilters([]), address);
 }
@@ -119,7 +117,6 @@ function RunList() {
 /** A filter without a field; links from charts set it. */
 type FilterChip = Readonly<{ text: string; names: readonly string[] }>;
 
-/** Describes the filters without a field, with local times. */
 export function listChips(filter: RunQuery): readonly FilterChip[] {
   const { since, until, ended_since: endedSince, ended_until: endedUntil, model, engine_version: version } = filter;
   const created = formatBounds(since, until);
@@ -264,7 +261,6 @@ function isView(value: unknown): value is SavedView {
   return typeof value.name === 'string' && typeof value.query === 'string' && value.query.length <= MAX_QUERY_LENGTH;
 }
 
-/** Adds a view, or replaces the view with the same name. */
 export function putView(views: readonly SavedView[], view: SavedView): readonly SavedView[] {
   const name = view.name.trim().slice(0, MAX_NAME_LENGTH);
   if (name === '') return views;

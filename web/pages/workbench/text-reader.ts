@@ -64,7 +64,6 @@ export type WorkerRequest =
   | { readonly kind: 'stream'; readonly reading: number }
   | { readonly kind: 'push'; readonly reading: number; readonly chunkLength: number; readonly chunkCount: number };
 
-/** A response from the worker. */
 export type WorkerResponse =
   | {
       readonly kind: 'read';
@@ -91,7 +90,6 @@ interface StreamSession {
   push(chunkLength: number, chunkCount: number): StreamView;
 }
 
-/** Starts parsing the input with `createJsonStream`. */
 export function startStream(
   text: string,
   schema: AlignableSchema | undefined,
@@ -150,7 +148,6 @@ export function choosePace(
   return { intervalMs: MIN_INTERVAL_MS, chunkCount: Math.max(1, Math.round(MIN_INTERVAL_MS / intervalMs)) };
 }
 
-/** The state of a stream. */
 export interface StreamView {
   readonly received: number;
   readonly length: number;

@@ -20,7 +20,6 @@ export interface InspectionState {
   readonly busy: boolean;
 }
 
-/** The parser state and functions to handle failures. */
 export interface InspectionHandle extends InspectionState {
   readonly retry: () => void;
   readonly fail: (error: unknown) => void;
@@ -72,7 +71,6 @@ export interface TextReading {
   readonly text: string;
   readonly inspection: Inspection;
   readonly tookMs: number;
-  /** Option changes that would lead to a value. */
   readonly suggestions: readonly Suggestion[];
   formatValue(): Promise<string | null>;
   restartStream(): Promise<StreamView | null>;

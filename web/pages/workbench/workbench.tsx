@@ -25,11 +25,9 @@ type WorkbenchProps = Readonly<{
   title: string;
   /** The URL of the server in the code for HTTP. */
   server: string;
-  /** More buttons for the code. */
   children?: ComponentChildren;
 }>;
 
-/** Parses input with `sluice/json` in the browser. */
 export function Workbench({ title, server, children }: WorkbenchProps) {
   const state = useInspection();
   const { reading } = state;
@@ -99,7 +97,6 @@ function Value({ state: { reading, fail } }: { readonly state: InspectionHandle 
   );
 }
 
-/** The `parse` options. */
 function OptionsForm() {
   const { profile, ambiguous } = parseOptions.value;
   return (
@@ -372,7 +369,6 @@ interface OtherResult {
 const MAX_TEXT_LENGTH = 20_000;
 const MAX_OUTPUT_LENGTH = 4000;
 
-/** Parses the input with another parser and compares the value. */
 export function parseWith(
   parser: OtherResult['parser'],
   parse: (text: string) => unknown,
