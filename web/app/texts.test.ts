@@ -57,8 +57,9 @@ describe.each(CATALOGUES)('the catalogue of %s', (folder) => {
     // Those in groups are chosen by a value.
     const listPairs = async (of: string): Promise<readonly string[]> => {
       const [english, chinese] = [await load(of, 'en'), await load(of, 'zh-CN')];
-      const keys = Object.keys(english).filter((key) => typeof english[key] === 'string');
-      return keys.map((key) => `${english[key]} ${chinese[key]}`);
+      return Object.entries(english).flatMap(([key, text]) =>
+        typeof text === 'string' ? [`${text} ${String(chinese[key])}`] : [],
+      );
     };
     const known = await Promise.all(CATALOGUES.filter((other) => other !== folder).map(listPairs));
     expect((await listPairs(folder)).filter((pair) => known.flat().includes(pair))).toEqual([]);
