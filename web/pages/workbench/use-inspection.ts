@@ -109,13 +109,7 @@ function readView(response: WorkerResponse | null): StreamView | null {
 type WorkerLike = Pick<Worker, 'postMessage' | 'terminate' | 'addEventListener'>;
 
 /** A link to a worker that can be terminated at any time; the next request starts another worker. */
-export interface WorkerLink {
-  readonly next: number;
-  send(request: WorkerRequest): Promise<WorkerResponse | null>;
-  /** Terminates the worker if it is busy, and returns whether it was; an idle worker stays. */
-  cancel(): boolean;
-  close(): void;
-}
+export type WorkerLink = ReturnType<typeof openWorker>;
 
 /** Requests time out, because a browser can silently stop a worker that needs too much memory. */
 const TIMEOUT_MS = 120_000;
@@ -130,7 +124,7 @@ interface PendingRequest {
 }
 
 /** Creates a link to a worker, which is started with the first request. */
-export function openWorker(start: () => WorkerLike): WorkerLink {
+export function openWorker(start: () => WorkerLike) {
   const pending = new Map<number, PendingRequest>();
   let worker: WorkerLike | null = null;
   let next = 1;
@@ -163,10 +157,10 @@ export function openWorker(start: () => WorkerLike): WorkerLink {
   }
 
   return {
-    get next() {
+    get next(): number {
       return next;
     },
-    async send(request) {
+    async send(request: WorkerRequest): Promise<WorkerResponse | null> {
       return new Promise((resolve, reject) => {
         worker ??= connect();
         const number = next++;
@@ -181,7 +175,8 @@ export function openWorker(start: () => WorkerLike): WorkerLink {
         worker.postMessage(numberedRequest);
       });
     },
-    cancel() {
+    /** Terminates the worker if it is busy, and returns whether it was; an idle worker stays. */
+    cancel(): boolean {
       if (pending.size === 0) return false;
       end(({ resolve }) => resolve(null));
       return true;
