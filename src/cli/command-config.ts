@@ -29,25 +29,22 @@ async function confirmAtTerminal(
 }
 
 /** Secrets from the configuration and the environment, and tokens that replaced them while this process was running. */
-export interface KnownSecrets {
-  /** Longest first, so a secret that contains another secret is masked completely. */
-  readonly values: readonly string[];
-  /** Adds secrets. Earlier secrets are still masked: they might be in use elsewhere. */
-  add(values: readonly string[]): void;
-}
+export type KnownSecrets = ReturnType<typeof createKnownSecrets>;
 
 /** The maximum number of added secrets to keep, newest first: many more than a rotation replaces. */
 const MAX_ADDED = 1000;
 
-export function createKnownSecrets(config: Config, env = process.env): KnownSecrets {
+export function createKnownSecrets(config: Config, env = process.env) {
   const initial = readSecrets(config, env);
   let addedSecrets: readonly string[] = [];
   let values = initial;
   return {
-    get values() {
+    /** Longest first, so a secret that contains another secret is masked completely. */
+    get values(): readonly string[] {
       return values;
     },
-    add(newSecrets) {
+    /** Adds secrets. Earlier secrets are still masked: they might be in use elsewhere. */
+    add(newSecrets: readonly string[]) {
       addedSecrets = [...new Set([...newSecrets, ...addedSecrets])].slice(0, MAX_ADDED);
       values = [...new Set([...initial, ...addedSecrets])].toSorted((left, right) => right.length - left.length);
     },

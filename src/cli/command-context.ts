@@ -34,7 +34,6 @@ interface ContextOptions {
   readonly pool?: number;
 }
 
-/** The options of every command that opens a context. */
 export const CONTEXT_OPTIONS = {
   '--data <dir>': 'folder for run folders, comments and the database (default: one per project in your data directory)',
   '--database <url>': 'sqlite:FILE or postgres://… (default: a file in the data folder)',

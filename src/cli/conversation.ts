@@ -5,13 +5,6 @@ import { chooseOption, type Run } from '../runs/index.js';
 import type { CommandIo } from './command-io.js';
 import { formatLine, makeVisible } from './terminal-text.js';
 
-/** Answers a run's questions with the lines that the user types, oldest question first. */
-interface QuestionAnswerer {
-  /** Must be called with each of the run's events. */
-  onEvent(event: FcmpEvent): void;
-  close(): void;
-}
-
 interface OpenQuestion {
   readonly id: string;
   parse(line: string): { readonly reply: RunReply } | { readonly problem: string };
@@ -20,7 +13,7 @@ interface OpenQuestion {
 }
 
 /** Answers a run's questions from standard input, which is opened with the first question. */
-export function answerQuestions(run: Run, io: CommandIo): QuestionAnswerer {
+export function answerQuestions(run: Run, io: CommandIo) {
   let openQuestions: OpenQuestion[] = [];
   let replies: Replies | undefined;
   let isReading = false;
@@ -80,7 +73,8 @@ export function answerQuestions(run: Run, io: CommandIo): QuestionAnswerer {
   }
 
   return {
-    onEvent(event) {
+    /** Must be called with each of the run's events. */
+    onEvent(event: FcmpEvent) {
       if (event.type === 'user.input.required') {
         if (event.data.answerable === false) return;
         // No reply is possible after the end of the input, so the run is canceled.
@@ -91,7 +85,7 @@ export function answerQuestions(run: Run, io: CommandIo): QuestionAnswerer {
         openQuestions = openQuestions.filter((question) => question.id !== id);
       }
     },
-    close: () => replies?.close(),
+    close: (): void => replies?.close(),
   };
 }
 
@@ -127,23 +121,20 @@ function createPermissionQuestion(
 }
 
 /** The lines that the user types, one per question. */
-interface Replies {
-  /** Returns the next line; undefined at the end of the input. */
-  next(): Promise<string | undefined>;
-  close(): void;
-}
+type Replies = ReturnType<typeof createReplies>;
 
 /** A longer line is returned in parts; typed replies are far shorter. */
 const MAX_LINE = 1024 * 1024;
 
 /** Reads standard input line by line, on demand. */
-export function createReplies(io: CommandIo): Replies {
+export function createReplies(io: CommandIo) {
   const stdin = io.openStdin();
   const chunks = stdin[Symbol.asyncIterator]();
   const decoder = new TextDecoder();
   let pending = '';
   return {
-    async next() {
+    /** Returns the next line; undefined at the end of the input. */
+    async next(): Promise<string | undefined> {
       for (;;) {
         const end = pending.indexOf('\n');
         if (end !== -1) {
@@ -161,16 +152,11 @@ export function createReplies(io: CommandIo): Replies {
         pending += decoder.decode(chunk.value, { stream: true });
       }
     },
-    close: () => stdin.close?.(),
+    close: (): void => stdin.close?.(),
   };
 }
 
 const END = { done: true, value: undefined } as const;
-
-interface EventPrinter {
-  /** Formats the next event; empty for events that are not meant for users. */
-  format(event: FcmpEvent): string;
-}
 
 interface OpenMessage {
   readonly id: string;
@@ -187,7 +173,7 @@ const MAX_REMEMBERED = 1024 * 1024;
  * Creates a printer that shows messages as they arrive. When a message is complete, only the missing part is added; a
  * final message that differs from the printed text is printed again.
  */
-export function createEventPrinter(): EventPrinter {
+export function createEventPrinter() {
   let openMessage: OpenMessage | null = null;
   let isLineOpen = false;
 
@@ -198,7 +184,6 @@ export function createEventPrinter(): EventPrinter {
     return visible;
   }
 
-  /** Ends the current line, if any. */
   function endLine(): string {
     const end = isLineOpen ? '\n' : '';
     isLineOpen = false;
@@ -206,7 +191,8 @@ export function createEventPrinter(): EventPrinter {
   }
 
   return {
-    format(event) {
+    /** Formats the next event; empty for events that are not meant for users. */
+    format(event: FcmpEvent): string {
       if (event.type === 'assistant.message.delta') {
         const { message_id: id, text } = event.data;
         const begin = openMessage?.id === id ? '' : endLine();

@@ -2,7 +2,6 @@ import { SluiceError, getErrorMessage, isSluiceError } from '../base/index.js';
 import { findCodePage } from '../base/files/index.js';
 import { formatLine, makeVisible } from './terminal-text.js';
 
-/** The exit codes of all commands: success, negative result, usage or system error, internal error, interrupted. */
 export const EXIT = { success: 0, failed: 1, misuse: 2, broken: 70, canceled: 130 } as const;
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];

@@ -21,7 +21,6 @@ export async function withInterruption<T>(work: (signal: AbortSignal) => Promise
   }
 }
 
-/** Waits until this process is interrupted. */
 export async function waitForInterruption(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   await new Promise<void>((resolve) => {

@@ -176,7 +176,6 @@ function parseCores(value: string): number {
   return cores;
 }
 
-/** Parses a time limit. */
 export function parseSeconds(value: string): number {
   const seconds = Number(value);
   if (!(seconds > 0 && seconds <= 7 * 24 * 3600))

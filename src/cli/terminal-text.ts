@@ -51,7 +51,6 @@ const LINE_STYLES: readonly (readonly [RegExp, Style])[] = [
   [/^● |^(?:Usage|Arguments|Options|Commands|Examples|Exit codes):|^[A-Z]+(?: [A-Z]+)*(?: {2,}[A-Z ]+)+$/u, 'bold'],
 ];
 
-/** Lines of a patch. */
 const PATCH_STYLES: typeof LINE_STYLES = [
   [/^(?:==|\+\+\+|---) /u, 'bold'],
   [/^@@ /u, 'cyan'],

@@ -91,13 +91,7 @@ function startPlacingRuns({ placing }: RunServerOptions, { context }: SluiceServ
   });
 }
 
-interface Listening {
-  /** `http://127.0.0.1:7171`. */
-  readonly url: string;
-  readonly port: number;
-  /** Stops accepting connections; open ones end after their current request, after `graceMs` at the latest. */
-  close(graceMs?: number): Promise<void>;
-}
+type Listening = Awaited<ReturnType<typeof listen>>;
 
 /** The maximum header size: many times what clients need for cookies and tokens. */
 const HEADER_BYTES = 16 * 1024;
@@ -126,7 +120,7 @@ interface ListenOptions {
 export async function listen(
   { app }: Pick<SluiceServer, 'app'>,
   { host, port, stallMs = STALL_MS, onError = () => undefined, tls }: ListenOptions,
-): Promise<Listening> {
+) {
   const handleRequest = getRequestListener(app.fetch);
   const options = {
     maxHeaderSize: HEADER_BYTES,
@@ -153,8 +147,10 @@ export async function listen(
   const address = server.address();
   const actualPort = typeof address === 'object' && address !== null ? address.port : port;
   return {
+    /** `http://127.0.0.1:7171`. */
     url: formatUrl(host, actualPort).replace(/^http:/, tls === undefined ? 'http:' : 'https:'),
     port: actualPort,
+    /** Stops accepting connections; open ones end after their current request, after `graceMs` at the latest. */
     async close(graceMs = CLOSE_GRACE_MS) {
       const closed = new Promise<void>((resolve) => {
         server.close(() => resolve());

@@ -53,7 +53,7 @@ function NoWorkerBanner() {
     <div class="no-worker" role="alert">
       <strong>{t.noWorkerIsRunning}</strong>
       {t.queuedRunsAndOrdersCannot}
-      <a href="/workers">{t.workers}</a>
+      <a href="/workers">{t.pages.workers}</a>
     </div>
   );
 }

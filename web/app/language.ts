@@ -1,6 +1,5 @@
 import { readStored, writeStored } from './storage.js';
 
-/** A language of the console. */
 export type Language = 'en' | 'zh-CN';
 
 const KEY = 'sluice.language';

@@ -10,7 +10,6 @@ const KEY = 'sluice.notify';
 /** Whether notifications are available: browsers offer them only over HTTPS or on loopback. */
 export const canNotify = typeof Notification === 'function' && isSecureContext;
 
-/** Whether notifications are turned on in this browser. */
 export const isNotifying = signal(canNotify && Notification.permission === 'granted' && readStored(KEY) === 'on');
 
 /** Turns notifications on, after asking for permission, or off. */
@@ -31,16 +30,9 @@ export function notify(entries: readonly WaitingEntry[]): void {
   if (entries.length > MAX_NOTIFICATIONS)
     return show(t.sluice, t.newItemsAreWaitingFor(entries.length), 'many', '/inbox');
   for (const entry of entries) {
-    show(TITLES[entry.kind], getEntryText(entry).slice(0, MAX_TEXT_LENGTH), entry.id, getEntryPath(entry));
+    show(t.waitingTitles[entry.kind], getEntryText(entry).slice(0, MAX_TEXT_LENGTH), entry.id, getEntryPath(entry));
   }
 }
-
-const TITLES: Readonly<Record<WaitingEntry['kind'], string>> = {
-  question: t.anAgentHasAQuestion,
-  permission: t.anAgentRequestsPermission,
-  sink: t.aSinkIsFailing,
-  result: t.aResultIsWaitingFor,
-};
 
 /** Shows a notification, once across all tabs: those with the same tag replace each other. */
 function show(title: string, body: string, tag: string, path: string): void {

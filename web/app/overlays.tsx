@@ -14,7 +14,6 @@ import { getEntryPath } from '../data/waiting.js';
 import { Button } from '../ui/button.js';
 import { t } from './texts.js';
 
-/** The open overlay: the command palette or the list of keyboard shortcuts. */
 export function Overlays() {
   return overlay.value === 'palette' ? <Palette /> : <KeyList />;
 }
@@ -146,7 +145,6 @@ function KeyCombination({ keys }: Readonly<{ keys: string }>) {
   );
 }
 
-/** A command in the palette. */
 export interface Command {
   readonly label: string;
   readonly action: { readonly path: string } | { readonly run: 'theme' | 'language' | 'keys' | 'sign-out' };
@@ -230,7 +228,7 @@ export const KEYS: readonly {
     ],
   },
   {
-    title: t.inbox,
+    title: t.pages.inbox,
     keys: [
       ['x', t.selectTheItemForA],
       ['a e t r', t.acceptEditAndAcceptRetry],

@@ -16,13 +16,10 @@ export const PAGES = {
   workbench: { key: 'w', group: 'tools' },
 } as const;
 
-/** The name of a page in the navigation. */
 export type PageName = keyof typeof PAGES;
 
-/** The names of the pages, in order. */
 export const PAGE_NAMES = Object.keys(PAGES) as readonly PageName[];
 
-/** The groups of the navigation, with their pages. */
 export const PAGE_GROUPS = (['work', 'delivery', 'system', 'tools'] as const).map((group) => ({
   group,
   pages: PAGE_NAMES.filter((name) => PAGES[name].group === group),

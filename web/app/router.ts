@@ -10,7 +10,6 @@ export const route = computed(() => readRoute(address.value.path));
 /** The query string: filters and the selected item, which makes every view linkable. */
 export const query = computed(() => new URLSearchParams(address.value.query));
 
-/** Navigates to another page in the console. */
 export function navigate(path: string): void {
   history.pushState(null, '', path);
   readAddress();

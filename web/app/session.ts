@@ -33,7 +33,6 @@ function replaceSession(next: Session): void {
   session.value = next;
 }
 
-/** Loads the session from the server. */
 export async function loadSession(): Promise<void> {
   const token = consumeUrlToken();
   if (token !== null && (await signIn(token)) === null) return;
@@ -88,7 +87,6 @@ export async function signIn(token: string): Promise<Failure | null> {
   }
 }
 
-/** Deletes the cookie. */
 export async function signOut(): Promise<void> {
   await client.closeSession().catch(() => undefined);
   replaceSession({ state: 'loading' });

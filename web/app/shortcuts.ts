@@ -2,7 +2,6 @@ import { signal } from '@preact/signals';
 import { PAGE_NAMES, PAGES } from './route.js';
 import { navigate } from './router.js';
 
-/** The open overlay, or null. */
 export const overlay = signal<'palette' | 'keys' | null>(null);
 
 const SEQUENCE_TIMEOUT_MS = 1500;

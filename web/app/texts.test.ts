@@ -40,12 +40,29 @@ describe.each(CATALOGUES)('the catalogue of %s', (folder) => {
   });
 
   it('has no key that is not used', async () => {
-    const importers = FILES.filter((file) => {
+    const used = new Set<string>();
+    for (const file of FILES) {
       const found = /import \{ t \} from '([./\w-]+)texts\.js'/.exec(read(file))?.[1];
-      return found !== undefined && join(dirname(file), found) === join(folder, '/');
-    });
-    const used = new Set(importers.flatMap((file) => read(file).match(/\bt\.\w+/g) ?? []));
-    expect(Object.keys(await load(folder, 'en')).filter((key) => !used.has(`t.${key}`))).toEqual([]);
+      if (found === undefined) continue;
+      const own = join(dirname(file), found);
+      const ownTexts = await load(own, 'en');
+      for (const [, key = ''] of read(file).matchAll(/\bt\.(\w+)/g)) {
+        if (join(key in ownTexts ? own : 'app', '/') === join(folder, '/')) used.add(key);
+      }
+    }
+    expect(Object.keys(await load(folder, 'en')).filter((key) => !used.has(key))).toEqual([]);
+  });
+
+  it('has no text that another catalogue has: they share those of `app`', async () => {
+    // Those in groups are chosen by a value.
+    const listPairs = async (of: string): Promise<readonly string[]> => {
+      const [english, chinese] = [await load(of, 'en'), await load(of, 'zh-CN')];
+      return Object.entries(english).flatMap(([key, text]) =>
+        typeof text === 'string' ? [`${text} ${String(chinese[key])}`] : [],
+      );
+    };
+    const known = await Promise.all(CATALOGUES.filter((other) => other !== folder).map(listPairs));
+    expect((await listPairs(folder)).filter((pair) => known.flat().includes(pair))).toEqual([]);
   });
 
   it('imports only types: code that waits for it must not be needed by it', () => {

@@ -8,7 +8,6 @@ const THEMES: readonly Theme[] = ['system', 'light', 'dark'];
 /** The current theme; changes are persisted. */
 export const theme = signal<Theme>(THEMES.find((name) => name === readStored(KEY)) ?? 'system');
 
-/** Returns the next theme, for the button that cycles through them. */
 export function nextTheme(current: Theme): Theme {
   return THEMES[(THEMES.indexOf(current) + 1) % THEMES.length] ?? 'system';
 }

@@ -9,7 +9,6 @@ export const unauthorizedResponses = signal(0);
 /** How far the server's clock is ahead of the browser's, in milliseconds; accurate to a second. */
 let clockOffsetMs = 0;
 
-/** Returns the time on the server. */
 export function getServerTime(): number {
   return Date.now() + clockOffsetMs;
 }

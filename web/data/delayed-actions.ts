@@ -17,7 +17,6 @@ export interface DelayedAction {
   readonly failures: readonly Readonly<{ id: string; message: string }>[];
 }
 
-/** One request of an action. */
 export interface DelayedPart {
   /** The id of the waiting entry that it answers. */
   readonly id: string;
@@ -116,7 +115,6 @@ export function dropAction(id: number): void {
   remove(id);
 }
 
-/** Sends an action immediately. */
 export function sendNow(id: number): void {
   pending.get(id)?.send();
 }

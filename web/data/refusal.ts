@@ -1,7 +1,6 @@
 import { ClientError } from '../../src/server/client/index.js';
 import { asFailure } from './resource.js';
 
-/** Error messages by field. */
 export type FieldErrors<Name extends string> = Readonly<Partial<Record<Name, string>>>;
 
 /** Why the server refused a form: messages per field, and a message for the rest. */

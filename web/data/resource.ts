@@ -5,7 +5,6 @@ import { getErrorMessage, isSluiceError } from '../../src/base/index.js';
 /** A server resource: loading, loaded or failed. A loaded value stays while it is being refetched. */
 export type Resource<Value> = Readonly<{ value: Value | null; failure: Failure | null; reload: () => void }>;
 
-/** A failed request's code and readable message. */
 export type Failure = Readonly<{ code: string; message: string }>;
 
 const POLL_MS = 2000;
@@ -94,16 +93,13 @@ export function useAction<Input extends readonly unknown[]>(act: (...input: Inpu
   };
 }
 
-/** Converts an error to a displayable failure. */
 export function asFailure(error: unknown): Failure {
   if (isSluiceError(error)) return { code: error.code, message: error.message };
   return { code: 'UNEXPECTED', message: getErrorMessage(error) };
 }
 
-/** Fetches one page of a list. */
 export type PageInput = Readonly<{ limit: number; cursor?: string }>;
 
-/** The displayed part of a list from the server. */
 export interface LiveListView<Item> {
   readonly list: LiveList<Item> | null;
   readonly failure: Failure | null;
@@ -207,10 +203,8 @@ export interface LiveList<Item> {
   readonly newCount: number;
 }
 
-/** A page as returned by list endpoints. */
 export type Page<Item> = Readonly<{ items: readonly Item[]; next_cursor: string | null }>;
 
-/** Returns an item's stable key. */
 export type GetKey<Item> = (item: Item) => string;
 
 /** Merges the first page into a list and keeps older pages. With `hold`, no item is added or moved, only counted. */
@@ -239,7 +233,6 @@ export function mergeHead<Item>(
   return { items: [...page.items, ...olderItems], next: list.next, newCount: 0 };
 }
 
-/** Appends the page after the known rows. */
 export function appendPage<Item>(list: LiveList<Item>, page: Page<Item>, getKey: GetKey<Item>): LiveList<Item> {
   const knownKeys = new Set(list.items.map(getKey));
   const newItems = page.items.filter((item) => !knownKeys.has(getKey(item)));

@@ -6,7 +6,6 @@ import { asFailure, choosePollDelay, type Failure } from './resource.js';
 import { formatCount, toOneLine } from '../ui/format.js';
 import { t } from '../app/texts.js';
 
-/** Everything that is waiting for a user. */
 export interface Waiting {
   readonly entries: readonly WaitingEntry[];
   readonly complete: boolean;
@@ -15,13 +14,11 @@ export interface Waiting {
 /** The waiting entries, polled for the badge and the title and shared with the pages. Null until the first response. */
 export const waiting = signal<Waiting | null>(null);
 
-/** The last request's failure, or null if it succeeded. */
 export const waitingFailure = signal<Failure | null>(null);
 
 /** The workers that reported within the last day; null until known. */
 export const workers = signal<readonly WorkerRecord[] | null>(null);
 
-/** Whether a worker is alive; null until known. */
 export const hasWorker = computed(() => workers.value?.some(({ state }) => state === 'alive') ?? null);
 
 /** The workers that died and still matter: see {@link findDead}. */
@@ -43,7 +40,6 @@ const HIDDEN_POLL_MS = 15_000;
 /** Workers are polled less often than entries; a lost worker is still noticed within seconds. */
 const WORKERS_POLL_MS = 10_000;
 
-/** Loads the entries immediately. */
 export async function loadWaiting(abort?: AbortSignal): Promise<void> {
   try {
     const { items, complete } = await client.listWaiting(abort === undefined ? {} : { signal: abort });
@@ -109,22 +105,18 @@ export function formatWaiting({ entries, complete }: Waiting): string {
   return complete ? String(entries.length) : `${entries.length}+`;
 }
 
-/** Finds a run's open inbox item. */
 export function findOpenItem(known: Waiting | null, run: string): WaitingEntry | undefined {
   return known?.entries.find((entry) => entry.kind === 'result' && entry.run === run);
 }
 
-/** Finds an entry by its id; undefined if it is not listed. */
 export function findEntry(id: string): WaitingEntry | undefined {
   return waiting.value?.entries.find((entry) => entry.id === id);
 }
 
-/** Returns an entry's path in the inbox. */
 export function getEntryPath({ kind, id }: WaitingEntry): string {
   return kind === 'result' ? `/inbox/${encodeURIComponent(id)}` : `/inbox?entry=${encodeURIComponent(id)}`;
 }
 
-/** Returns a row's title. */
 export function getEntryTitle(entry: WaitingEntry): string {
   if (entry.kind === 'sink') return entry.sink;
   return entry.kind === 'result' ? entry.issue_ref : toOneLine(entry.task) || entry.engine;

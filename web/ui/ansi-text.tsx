@@ -62,7 +62,6 @@ interface Style {
 const MARKS = ['bold', 'dim', 'italic', 'underlined'] as const;
 type Mark = (typeof MARKS)[number];
 
-/** The codes that remove marks. */
 const REMOVED: Readonly<Record<number, readonly Mark[]>> = { 22: ['bold', 'dim'], 23: ['italic'], 24: ['underlined'] };
 const PLAIN: Style = { colour: null, marks: [] };
 

@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { Tone } from './notice.js';
-import type { RepairLevel as RepairLevelName } from '../../src/json/index.js';
-import { LEVEL_LABELS } from './json-labels.js';
+import type { Profile, RepairLevel as RepairLevelName } from '../../src/json/index.js';
 import { t } from '../app/texts.js';
 import { toPath } from '../app/route.js';
 import { Timestamp } from './format.js';
@@ -30,7 +29,6 @@ const TONES = new Map(
   }),
 );
 
-/** Chooses the tone for a state or an outcome; plain by default. */
 export function chooseTone(state: string): Tone {
   return TONES.get(state) ?? 'plain';
 }
@@ -44,7 +42,6 @@ export function labelState(state: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Lists states as filter options. */
 export function listStateOptions(states: readonly string[]): readonly { value: string; label: string }[] {
   return states.map((value) => ({ value, label: labelState(value) }));
 }
@@ -63,11 +60,11 @@ export function StateBadge(props: Readonly<{ state: string; isLive?: boolean; is
 /** A repair level's label; the tooltip has its wire name. */
 export function RepairLevel(props: Readonly<{ level: RepairLevelName; kinds?: readonly string[] }>) {
   const { level, kinds = [] } = props;
-  if (level === 'none') return <span class="dim plain">{LEVEL_LABELS[level]}</span>;
+  if (level === 'none') return <span class="dim plain">{t.levels[level]}</span>;
   if (isOnlyExtracted(level, kinds)) return <Badge title={level}>{t.extracted}</Badge>;
   return (
     <Badge tone={chooseTone(level)} title={level}>
-      {LEVEL_LABELS[level]}
+      {t.levels[level]}
     </Badge>
   );
 }
@@ -115,15 +112,23 @@ export function WaitingFor({ waiting }: Readonly<{ waiting: Waiting | null }>) {
   );
 }
 
-/** Describes why a run is waiting. */
 export function describeReason({ reason, budget = 'day' }: Waiting): string {
   if (reason === 'folder') return t.waitingForItsFolder;
   return reason === 'budget' ? t.waitingForThe(describeBudget(budget)) : t.waitingFor(reason);
 }
 
-/** Describes a budget by its wire name. */
 export function describeBudget(name: string): string {
   const caller = /^caller (.*)$/su.exec(name)?.[1];
   if (caller !== undefined) return t.budgetOfToken(caller);
   return name === 'day' ? t.dailyBudget : t.budgetOf(name);
+}
+
+/** Describes a repair by its kind; undefined for an unknown kind. `docs/errors.md` has more details. */
+export function describeRepair(kind: string): string | undefined {
+  const descriptions: Readonly<Record<string, string>> = t.repairKinds;
+  return Object.hasOwn(descriptions, kind) ? descriptions[kind] : undefined;
+}
+
+export function isProfile(name: string): name is Profile {
+  return Object.hasOwn(t.profiles, name);
 }

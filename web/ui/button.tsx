@@ -11,14 +11,12 @@ export function Button({ label, ...attributes }: ButtonHTMLAttributes & { readon
   );
 }
 
-/** A link that is only text. */
 export function Link({ label, ...attributes }: AnchorHTMLAttributes & { readonly label: string }) {
   return <a {...attributes}>{label}</a>;
 }
 
 const SHOW_MS = 1500;
 
-/** Copies the text that `read` returns. */
 export function CopyButton({ label, read }: Readonly<{ label: string; read: () => string | Promise<string> }>) {
   const outcome = useSignal<string | null>(null);
   const copy = async (): Promise<void> => {

@@ -20,12 +20,10 @@ export function Facts({ facts }: Readonly<{ facts: Readonly<Record<string, Compo
   );
 }
 
-/** A link to an issue. */
 export function IssueLink({ of: ref }: Readonly<{ of: string }>) {
   return <a href={toPath({ page: 'issues', ref })}>{ref}</a>;
 }
 
-/** A link to a run, named by its id or by `label`. */
 export function RunLink({ id, label = id }: Readonly<{ id: string; label?: string }>) {
   return <a href={toPath({ page: 'run', id })}>{label}</a>;
 }
@@ -51,14 +49,6 @@ export type NoteView = Readonly<{ code: string; message: string; path?: string }
 
 type Fact = NonNullable<InboxItem['evidence']>[number];
 
-const CLAIMS: Readonly<Record<Fact['claim'], string>> = {
-  commit: t.commit,
-  pr: t.pullRequest,
-  tests: t.tests,
-  paths: t.paths,
-  result: t.result,
-};
-
 /** Renders a verdict. Distinguishes a claim made only by the agent from a claim that Sluice could not check. */
 function renderVerdict({ verdict, by }: Pick<Fact, 'verdict' | 'by'>) {
   switch (verdict) {
@@ -77,7 +67,7 @@ export function Verdicts({ evidence }: Readonly<{ evidence: readonly Fact[] }>) 
     <ul class="notes" aria-label={t.verdicts}>
       {evidence.map(({ claim, verdict, by, detail, run, diff }, index) => (
         <li key={index}>
-          <strong>{CLAIMS[claim]}</strong> {renderVerdict({ verdict, by })} <SafeText text={detail} />{' '}
+          <strong>{t.claims[claim]}</strong> {renderVerdict({ verdict, by })} <SafeText text={detail} />{' '}
           {run === undefined ? null : <a href={toPath({ page: 'run', id: run })}>{t.openTheRun}</a>}
           {diff === undefined ? null : <SafeText as="pre" class="plain" text={diff} />}
         </li>
@@ -91,7 +81,6 @@ type Trigger =
   | { readonly kind: 'item'; readonly itemId: string }
   | { readonly kind: 'other'; readonly text: string };
 
-/** Parses a delivery's trigger. */
 export function readTrigger(trigger: string): Trigger {
   const [, name, id = ''] = /^(workrun|resolve):(.+)$/su.exec(trigger) ?? [];
   if (name === 'workrun') return { kind: 'run', runId: id };

@@ -7,7 +7,6 @@ import { t } from '../app/texts.js';
 const INITIAL_LINES = 12;
 const SIGNS = { same: ' ', added: '+', removed: '−' } as const;
 
-/** A tool call's changes, file by file. */
 export function FileChanges({ changes }: Readonly<{ changes: readonly FileChange[] }>) {
   return (
     <>
@@ -28,7 +27,6 @@ export function FileChanges({ changes }: Readonly<{ changes: readonly FileChange
   );
 }
 
-/** The lines of a diff. */
 export function DiffLines({ lines }: Readonly<{ lines: readonly DiffLine[] }>) {
   return (
     <div class="hunk">
@@ -47,7 +45,6 @@ export function DiffLines({ lines }: Readonly<{ lines: readonly DiffLine[] }>) {
   );
 }
 
-/** A file change in an event. */
 export type FileDiff = NonNullable<FcmpData<'assistant.tool_call'>['diff']>[number];
 
 export { diffLines, readFileChanges };

@@ -18,7 +18,6 @@ import { t } from '../app/texts.js';
 /** An option of a drop-down field: its value, or a value with a different label. */
 export type Option = string | Readonly<{ value: string; label: string }>;
 
-/** The options of a drop-down field. */
 export function Options({ options }: Readonly<{ options: readonly Option[] }>) {
   return (
     <>
@@ -177,14 +176,12 @@ type FieldTable<Source> = Readonly<
   Record<string, Readonly<{ path: string | null; read: (source: Source) => string | boolean }>>
 >;
 
-/** The values of a form's fields. */
 export type FormOf<Table> = {
   readonly [Name in keyof Table]: Table[Name] extends { readonly read: (...source: never[]) => infer Value }
     ? Value
     : never;
 };
 
-/** Fills a form from a record. */
 export function fillForm<Source, Table extends FieldTable<Source>>(table: Table, source: Source): FormOf<Table> {
   const values = Object.entries(table).map(([name, { read }]) => [name, read(source)]);
   // Every field has the type that its own function returns.

@@ -70,7 +70,6 @@ export function formatDay(date: Date): string {
 
 const getCounts = lazily(() => new Intl.NumberFormat(language, { maximumFractionDigits: 0 }));
 
-/** Formats a whole number in groups of digits. */
 export function formatCount(count: number): string {
   // Most counts are small, and need no formatter; an absurd one, from an agent, would have hundreds of digits.
   return Math.abs(count) < 999 || count > 1e21 ? String(Math.round(count)) : getCounts().format(count);
@@ -168,7 +167,6 @@ export function formatShort(count: number): string {
   return roundsToThousand(thousands) ? `${(thousands / 1000).toFixed(1)}M` : `${thousands.toFixed(1)}k`;
 }
 
-/** Puts text on one line, cut at a length. */
 export function toOneLine(text: string, length = Infinity): string {
   return truncate(
     text

@@ -139,7 +139,6 @@ function FilterText(props: Readonly<{ filter: Filter; label: string }>) {
   );
 }
 
-/** Removes filters from the address. */
 export function clearFilters(names: readonly string[]): void {
   setQuery(Object.fromEntries(names.map((name) => [name, null])), { isStep: true });
 }

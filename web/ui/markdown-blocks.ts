@@ -1,4 +1,3 @@
-/** A Markdown block. */
 export type Block =
   | { readonly kind: 'paragraph'; readonly children: readonly Inline[] }
   | { readonly kind: 'heading'; readonly level: number; readonly children: readonly Inline[] }

@@ -3,7 +3,6 @@ import type { Failure, Resource } from '../data/resource.js';
 import { Button } from './button.js';
 import { t } from '../app/texts.js';
 
-/** The severity of a message. */
 export type Tone = 'plain' | 'good' | 'warn' | 'bad';
 
 /** A message. Screen readers announce it immediately if its tone is `bad`. */
@@ -35,7 +34,6 @@ export function FailureNotice(
   );
 }
 
-/** Reports that a page's code could not be loaded. */
 export function PageNotLoaded() {
   return (
     <Notice tone="bad" title={t.thePageCouldNotBe} action={{ label: t.reload, run: () => location.reload() }}>
@@ -49,7 +47,6 @@ export function omitApiHint(message: string): string {
   return message.replace(/ GET \/v1\/\S+ lists all [\w ]+\.$/, '');
 }
 
-/** Explains why a form or an action is not offered. */
 export function ReadOnly({ scope, purpose }: Readonly<{ scope: string; purpose: string }>) {
   return (
     <Notice tone="plain" title={t.readOnlyThisTokenLacks(scope)}>

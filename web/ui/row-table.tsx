@@ -2,7 +2,6 @@ import type { ComponentChildren, RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { query, setQuery } from '../app/router.js';
 
-/** A column of a {@link RowTable}. */
 export interface Column<Item> {
   readonly name: string;
   /** A fixed width, so new rows do not move the columns; by default the column fills the remaining space. */
@@ -132,7 +131,6 @@ export function DataTable(props: {
 /** The attributes of a row's focusable link or button: `<a {...ROW} href="…">`. */
 export const ROW = { 'data-row': '' } as const;
 
-/** How many rows a key moves by. */
 export const ROW_STEPS: Readonly<Record<string, number>> = {
   j: 1,
   k: -1,

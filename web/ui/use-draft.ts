@@ -35,7 +35,6 @@ export function useDraft<Fields extends DraftFields>(name: string, initial: Fiel
   };
 }
 
-/** A form draft's fields. */
 export type DraftFields = Readonly<Record<string, string | boolean>>;
 
 /** Reads a stored draft; missing or invalid fields get their initial values. */

@@ -185,7 +185,6 @@ interface Answers {
   readonly root: string;
 }
 
-/** Suggests the first agent that is installed. */
 async function suggestAgent(cwd: string): Promise<string> {
   for (const [type, program] of Object.entries(AGENTS)) {
     if ((await findExecutable(program, { path: process.env['PATH'] ?? '', cwd })) !== undefined) return type;

@@ -110,7 +110,6 @@ export class AcpSessions {
     return this.#add(stored, servers);
   }
 
-  /** Opens a stored session. */
   async load(id: string, { cwd, mcpServers }: SessionRequest): Promise<StoredSession> {
     const stored = this.#open.get(id)?.stored ?? (await this.#files.read(id));
     if (stored === undefined) throw createNotFoundError(id);
@@ -162,7 +161,6 @@ export class AcpSessions {
     return turn;
   }
 
-  /** Cancels the active prompt, if any. */
   async cancel(id: string): Promise<void> {
     const active = this.#open.get(id)?.active ?? null;
     if (active === null) return;

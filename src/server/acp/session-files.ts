@@ -29,16 +29,12 @@ export type StoredSession = FromSchema<typeof storedSessionSchema>;
 
 const sessionSchema = fromRecordSchema<StoredSession>(storedSessionSchema);
 
-export interface SessionFiles {
-  /** Undefined if the session is not stored. */
-  read(id: string): Promise<StoredSession | undefined>;
-  write(session: StoredSession): Promise<void>;
-}
+export type SessionFiles = ReturnType<typeof createSessionFiles>;
 
 /** The format of session ids; no other client input is ever used as a file name. */
 const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/u;
 
-export function createSessionFiles(data: string): SessionFiles {
+export function createSessionFiles(data: string) {
   const folder = join(data, 'acp-sessions');
   const getPath = (id: string): string => join(folder, `${id}.json`);
 
@@ -50,7 +46,8 @@ export function createSessionFiles(data: string): SessionFiles {
   }
 
   return {
-    async read(id) {
+    /** Undefined if the session is not stored. */
+    async read(id: string): Promise<StoredSession | undefined> {
       if (!ULID.test(id)) return undefined;
       const text = await readSmallFile(getPath(id), MAX_BYTES);
       if (text === undefined) return undefined;
@@ -62,7 +59,7 @@ export function createSessionFiles(data: string): SessionFiles {
         );
       return result.value;
     },
-    async write(session) {
+    async write(session: StoredSession) {
       await makeFolder(folder);
       const isNew = session.turns === 1;
       const text = JSON.stringify({ ...session, runs: session.runs.slice(-MAX_RUNS) });

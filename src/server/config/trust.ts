@@ -39,7 +39,6 @@ export function listSettingsNeedingTrust({ server = {}, sinks = [], ...settings 
   ];
 }
 
-/** Returns the SHA-256 of a configuration file. */
 export function hashConfig(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }

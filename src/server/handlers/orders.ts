@@ -107,10 +107,8 @@ function toOrderView(record: OrderRecord & { readonly host?: string }): OrderVie
 
 type Resolution = Omit<ResolveRequest, 'id' | 'who'> & { readonly who?: string };
 
-/** Settled items are listed newest first. */
 const SETTLED = { open: false, order: 'newest' } as const;
 
-/** Creates the inbox handlers: list, read, preview, resolve. */
 export function createInboxHandlers(server: ServerContext) {
   const { store, lead, guard, logger } = server;
 

@@ -144,7 +144,6 @@ function roundStep(stepMs: number): number {
 
 type Bucket = StatisticsView['buckets'][number];
 
-/** The data to count, and the current time. */
 interface StatisticsSource {
   readonly span: StatisticsSpan;
   readonly runs: readonly RunSlot[];

@@ -20,7 +20,6 @@ import { isRasp, type RaspData, type RaspEvent } from '../../events/index.js';
 import { createWaker } from '../../orders/dispatch/index.js';
 import type { Store } from '../../store/index.js';
 
-/** Creates the run handlers: start, list, read, reply, cancel. */
 export function createRunHandlers(server: ServerContext) {
   const { store, clock, newId, logger, settings, shutdownSignal } = server;
   const getTitle = createTitles(store);

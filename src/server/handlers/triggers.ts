@@ -20,7 +20,6 @@ const BODY_LENGTH = 20_000;
 
 const INSTRUCTIONS = 'Resolve issue {ref}: {title}\n\n{body}';
 
-/** Creates the handler for forge webhooks, which submit orders. */
 export function createTriggerHandlers(server: ServerContext): Pick<Handlers, 'receiveTrigger'> {
   const { store, lead, settings, logger, clock } = server;
   const limits = new Map(

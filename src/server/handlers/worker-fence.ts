@@ -15,7 +15,6 @@ export function isOwn(caller: Caller, workerId: string): boolean {
   return workerId === prefix || workerId.startsWith(`${prefix}/`);
 }
 
-/** Throws if a worker id does not belong to the caller. */
 export function requireOwn(caller: Caller, workerId: string): void {
   if (!isOwn(caller, workerId)) throw createNotHeldError();
 }

@@ -5,26 +5,13 @@ import { groupAddress } from '../security/origin.js';
 import type { Caller } from '../security/tokens.js';
 import { readBody, readIncomingMessage } from './read-request.js';
 
-/** A limit shared by all callers: a number of slots or bytes. */
-interface SharedLimit {
-  /** Starts a reservation for one of the caller's requests. */
-  open(key: string): Reservation;
-}
-
-/** The part of a limit that one request uses. */
-interface Reservation {
-  /** Reserves more. Returns false and reserves nothing if there is not enough left, or after the release. */
-  grow(amount: number): boolean;
-  /** Releases everything; repeated calls are ignored. */
-  release(): void;
-}
-
 /**
- * Creates a shared limit. A caller may reserve at most as much as it leaves for others: the first caller half of the
+ * Creates a limit shared by all callers: a number of slots or bytes. A caller may reserve at most as much as it leaves
+ * for others: the first caller half of the
  * limit, the next caller half of what remains, and so on, so no caller can lock out the others. A caller's first
  * request may reserve everything that is left.
  */
-export function createSharedLimit(limit: number): SharedLimit {
+export function createSharedLimit(limit: number) {
   const byKey = new Map<string, number>();
   let used = 0;
 
@@ -45,17 +32,19 @@ export function createSharedLimit(limit: number): SharedLimit {
   }
 
   return {
-    open(key) {
+    /** Starts a reservation for one of the caller's requests. */
+    open(key: string) {
       let reserved = 0;
       // A body can still arrive after its request has timed out. Its bytes would never be released.
       let isReleased = false;
       return {
-        grow(amount) {
+        /** Reserves more. Returns false and reserves nothing if there is not enough left, or after the release. */
+        grow(amount: number): boolean {
           if (isReleased || !reserve(key, amount)) return false;
           reserved += amount;
           return true;
         },
-        release() {
+        release(): void {
           if (!isReleased && reserved > 0) releaseAmount(key, reserved);
           isReleased = true;
         },
@@ -64,31 +53,21 @@ export function createSharedLimit(limit: number): SharedLimit {
   };
 }
 
-/** Limits the number of concurrent requests. */
-export interface Gate {
-  /**
-   * Takes a slot and returns the function that releases it (repeated calls are ignored); undefined if no slot is
-   * available to the caller.
-   */
-  enter(key: string): (() => void) | undefined;
-}
+export type Gate = ReturnType<typeof createGate>;
 
 /** Creates a gate for at most `limit` concurrent requests. */
-export function createGate(limit: number): Gate {
+export function createGate(limit: number) {
   const slots = createSharedLimit(limit);
   return {
-    enter(key) {
+    /** Takes a slot and returns the function that releases it; undefined if no slot is available to the caller. */
+    enter(key: string) {
       const reservation = slots.open(key);
       return reservation.grow(1) ? () => reservation.release() : undefined;
     },
   };
 }
 
-/** Limits how long requests may take. */
-export interface Deadlines {
-  /** Waits for `work`; throws `REQUEST_TIMED_OUT` if it takes too long. Work that has started is not undone. */
-  within<T>(work: Promise<T>): Promise<T>;
-}
+export type Deadlines = ReturnType<typeof createDeadlines>;
 
 interface PendingRequest {
   readonly until: number;
@@ -102,7 +81,7 @@ const CHECKS_PER_LIMIT = 10;
  * Creates deadlines with one timer for all pending requests: a timer for each request would cost more than most
  * responses. The timer stops while no request is pending.
  */
-export function createDeadlines(ms: number): Deadlines {
+export function createDeadlines(ms: number) {
   /** The pending requests in the order they started, which is also the order of their deadlines. */
   const pending = new Set<PendingRequest>();
   let timer: NodeJS.Timeout | undefined;
@@ -120,6 +99,7 @@ export function createDeadlines(ms: number): Deadlines {
   }
 
   return {
+    /** Waits for `work`; throws `REQUEST_TIMED_OUT` if it takes too long. Work that has started is not undone. */
     within<T>(work: Promise<T>) {
       return new Promise<T>((resolve, reject) => {
         const request: PendingRequest = { until: performance.now() + ms, reject };
@@ -139,23 +119,11 @@ export function createDeadlines(ms: number): Deadlines {
   };
 }
 
-/** Receives bodies within three limits: per body, for all bodies together, and per caller. */
-export interface BodyAdmission {
-  /**
-   * Starts to receive a body; throws if no slot is left. Everything it reserves is released when the request ends, at
-   * the latest.
-   */
-  receive(
-    context: Context,
-    endpoint: Pick<Endpoint, 'scope' | 'maxAnonymousBytes'>,
-    request: { readonly caller: Caller; readonly releaseAtEnd: (release: (() => void) | undefined) => void },
-  ): IncomingBody;
-}
+export type BodyAdmission = ReturnType<typeof createBodyAdmission>;
 
-interface IncomingBody {
-  readonly bytes: Promise<Uint8Array>;
-  /** Releases the slot that is held while the body arrives. */
-  readonly releaseSlot: () => void;
+interface Request {
+  readonly caller: Caller;
+  readonly releaseAtEnd: (release: (() => void) | undefined) => void;
 }
 
 /** The default maximum size of an anonymous caller's body: many times the size of a token. */
@@ -169,7 +137,8 @@ const MAX_ANONYMOUS_BODIES = 256;
 const MAX_BODIES_IN_MEMORY = 8;
 
 /**
- * Creates the body admission. Callers without a token have separate small limits, by address, so they cannot use up the
+ * Receives bodies within three limits: per body, for all bodies together, and per caller. Callers without a token have
+ * separate small limits, by address, so they cannot use up the
  * limits of other callers.
  */
 export function createBodyAdmission({
@@ -178,14 +147,22 @@ export function createBodyAdmission({
 }: {
   readonly bodyBytes: number;
   readonly requestsAtOnce: number;
-}): BodyAdmission {
+}) {
   const anonymousSlots = createGate(MAX_ANONYMOUS_BODIES);
   const anonymousDeadlines = createDeadlines(ANONYMOUS_MS);
   const slots = createGate(requestsAtOnce);
   const bytes = createSharedLimit(MAX_BODIES_IN_MEMORY * bodyBytes);
   const largeAnonymousBytes = createSharedLimit(MAX_LARGE_ANONYMOUS_BYTES);
   return {
-    receive(context, { scope, maxAnonymousBytes = MAX_ANONYMOUS_BYTES }, { caller, releaseAtEnd }) {
+    /**
+     * Starts to receive a body; throws if no slot is left. Everything it reserves is released when the request ends, at
+     * the latest. `releaseSlot` releases the slot that is held while the body arrives.
+     */
+    receive(
+      context: Context,
+      { scope, maxAnonymousBytes = MAX_ANONYMOUS_BYTES }: Pick<Endpoint, 'scope' | 'maxAnonymousBytes'>,
+      { caller, releaseAtEnd }: Request,
+    ) {
       const takeSlot = (gate: Gate, key: string): (() => void) => {
         const releaseSlot = gate.enter(key);
         releaseAtEnd(releaseSlot);

@@ -32,19 +32,16 @@ export type RequestIssue = NonNullable<Problem['issues']>[number];
 export type ListFurtherIssues = (body: unknown, issues: readonly RequestIssue[]) => Promise<readonly RequestIssue[]>;
 
 /** The validators of one endpoint. They are compiled once, because a server checks many requests. */
-export interface RequestChecks {
-  query(sent: Readonly<Record<string, string>>): void;
-  body(sent: unknown): void;
-}
+export type RequestChecks = ReturnType<typeof createRequestChecks>;
 
-export function createRequestChecks(definition: Endpoint): RequestChecks {
+export function createRequestChecks(definition: Endpoint) {
   const parameters = Object.entries(definition.query ?? {}).map(
     ([name, schema]) => [name, fromJsonSchema(schema), schema.type] as const,
   );
   const knownNames = new Set(parameters.map(([name]) => name));
   const body = definition.body === undefined ? undefined : fromJsonSchema(definition.body);
   return {
-    query(sent) {
+    query(sent: Readonly<Record<string, string>>) {
       const unknown = Object.keys(sent).find((name) => !knownNames.has(name));
       if (unknown !== undefined)
         throw new RequestError('INVALID_QUERY', describeUnknownParameter(unknown, [...knownNames]));
@@ -55,7 +52,7 @@ export function createRequestChecks(definition: Endpoint): RequestChecks {
         if (issues.length > 0) throw createIssuesError('INVALID_QUERY', issues);
       }
     },
-    body(sent) {
+    body(sent: unknown) {
       const issues = body === undefined ? [] : listIssues(body, sent, { definition: definition.body });
       if (issues.length > 0) throw createIssuesError('INVALID_BODY', issues);
     },

@@ -8,11 +8,7 @@ interface Histogram {
   observe(labels: Labels, seconds: number): void;
 }
 
-export interface MetricRegistry {
-  counter(name: string, help: string): Counter;
-  histogram(name: string, help: string, buckets: readonly number[]): Histogram;
-  render(gauges: readonly Gauge[]): string;
-}
+export type MetricRegistry = ReturnType<typeof createMetricRegistry>;
 
 export interface Gauge {
   readonly name: string;
@@ -33,10 +29,10 @@ interface Family {
 }
 
 /** Creates an empty set of metrics. */
-export function createMetricRegistry(): MetricRegistry {
+export function createMetricRegistry() {
   const families: Family[] = [];
   return {
-    counter(name, help) {
+    counter(name: string, help: string): Counter {
       const series = createSeries(() => ({ value: 0 }));
       const lines = () => series.map((labels, { value }) => [`${name}${labels([])} ${value}`]);
       families.push({ name, help, type: 'counter', lines });
@@ -46,7 +42,7 @@ export function createMetricRegistry(): MetricRegistry {
         },
       };
     },
-    histogram(name, help, buckets) {
+    histogram(name: string, help: string, buckets: readonly number[]): Histogram {
       const series = createSeries(() => ({ counts: buckets.map(() => 0), count: 0, sum: 0 }));
       const lines = () =>
         series.map((labels, { counts, count, sum }) => [
@@ -67,7 +63,7 @@ export function createMetricRegistry(): MetricRegistry {
         },
       };
     },
-    render(gauges) {
+    render(gauges: readonly Gauge[]): string {
       const counted = families.map(({ name, help, type, lines }) => renderFamily(name, help, type, lines()));
       const measured = gauges.map(({ name, help, values }) =>
         renderFamily(

@@ -13,12 +13,7 @@ import type { ParseReply } from './parse-thread.js';
  * Parses the text in requests: short text immediately, everything else in threads, so no text or schema delays other
  * requests.
  */
-export interface Parsing {
-  /** Handles a request whose body was parsed; returns JSON. */
-  readonly answer: (request: ParseRequest, caller: string) => Promise<string | Uint8Array<ArrayBuffer>>;
-  /** Handles a request whose body is too large to be parsed here. */
-  readonly parseInThread: (body: Uint8Array, caller: string) => Promise<Uint8Array<ArrayBuffer>>;
-}
+export type Parsing = ReturnType<typeof createParsing>;
 
 /** Larger bodies are parsed in a thread. */
 export const INLINE_BYTES = 16 * 1024;
@@ -33,7 +28,7 @@ const entry = new URL(`./parse-thread${extname(import.meta.url)}`, import.meta.u
 /** Shared by all servers in the process, because they share its CPUs. */
 const pool = createThreadPool<Uint8Array, ParseReply>({ entry, ...THREADS });
 
-export function createParsing({ meter }: Pick<ServerContext, 'meter'>): Parsing {
+export function createParsing({ meter }: Pick<ServerContext, 'meter'>) {
   const budget = { steps: INLINE_STEPS };
   const compile = createSchemaCache((schema) => fromJsonSchema(schema, { trusted: false, allowance: budget }));
   const encoder = new TextEncoder();
@@ -75,12 +70,14 @@ export function createParsing({ meter }: Pick<ServerContext, 'meter'>): Parsing 
   }
 
   return {
-    async answer(request, caller) {
+    /** Handles a request whose body was parsed; returns JSON. */
+    async answer(request: ParseRequest, caller: string): Promise<string | Uint8Array<ArrayBuffer>> {
       const answer = parseInline(request);
       if (answer === undefined) return parseInThread(encoder.encode(JSON.stringify(request)), caller);
       meter.countParse(answer.parsed);
       return answer.json;
     },
+    /** Handles a request whose body is too large to be parsed here. */
     parseInThread,
   };
 }

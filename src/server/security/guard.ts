@@ -16,26 +16,7 @@ interface GuardedEndpoint extends Pick<Endpoint, 'method' | 'scope'> {
   readonly checksOrigin?: boolean;
 }
 
-export interface Guard {
-  /** Returns the caller; throws if it lacks the scope or exceeds its rate limit. The host was checked before. */
-  admit(context: Context, endpoint: GuardedEndpoint): Caller;
-  /** Throws if the caller lacks the scope. */
-  checkScope(caller: Caller, scope: Scope): void;
-  /** Throws if the Host header is not one of the server's names. */
-  checkHost(context: Context): void;
-  openSession(context: Context, token: string): { readonly caller: Caller; readonly cookie: string };
-  /** Returns the `Set-Cookie` header that ends a session. */
-  closeSession(): string;
-  /** Replaces the accepted tokens, and whether reading needs one. Sessions of removed tokens end. */
-  replaceTokens(settings: TokenSettings): void;
-  /** Creates a token for one run, on behalf of a token with the scope `worker`; by default of the first. */
-  createRunToken(parent?: string): RunToken;
-  admitsWorkers(): boolean;
-  /** Whether tokens are configured. The token that a server creates for its user does not count. */
-  hasConfiguredTokens(): boolean;
-  /** Lists the accepted tokens, without their values. */
-  listTokens(): readonly Pick<Token, 'name' | 'scopes'>[];
-}
+export type Guard = ReturnType<typeof createGuard>;
 
 interface GuardOptions {
   readonly settings: ServerSettings;
@@ -43,7 +24,7 @@ interface GuardOptions {
   readonly clock: () => number;
 }
 
-export function createGuard({ settings, host, clock }: GuardOptions): Guard {
+export function createGuard({ settings, host, clock }: GuardOptions) {
   const { hosts, origins, https, limits } = settings;
   const indexTokens = ({ tokens, openRead = false }: TokenSettings) => ({
     isEmpty: tokens.length === 0,
@@ -125,9 +106,12 @@ export function createGuard({ settings, host, clock }: GuardOptions): Guard {
   }
 
   return {
+    /** Throws if the Host header is not one of the server's names. */
     checkHost,
+    /** Throws if the caller lacks the scope. */
     checkScope,
-    admit(context, { method, scope, checksOrigin = false }) {
+    /** Returns the caller; throws if it lacks the scope or exceeds its rate limit. The host was checked before. */
+    admit(context: Context, { method, scope, checksOrigin = false }: GuardedEndpoint): Caller {
       const { caller, isAmbient } = identify(context);
       const { anonymous, openRead } = tokenIndex;
       // Without an explicit token, the request might come from another site's page.
@@ -145,23 +129,28 @@ export function createGuard({ settings, host, clock }: GuardOptions): Guard {
       checkScope(caller, scope);
       return caller;
     },
-    openSession(context, sentToken) {
+    openSession(context: Context, sentToken: string): { readonly caller: Caller; readonly cookie: string } {
       const token = checkToken(context, sentToken);
       return { caller: toCaller(token), cookie: tokenIndex.sessions.open(token) };
     },
-    closeSession: () => tokenIndex.sessions.close(),
-    replaceTokens(replacement) {
+    /** Returns the `Set-Cookie` header that ends a session. */
+    closeSession: (): string => tokenIndex.sessions.close(),
+    /** Replaces the accepted tokens, and whether reading needs one. Sessions of removed tokens end. */
+    replaceTokens(replacement: TokenSettings) {
       // An empty list would admit everyone, so it is ignored.
       if (replacement.tokens.length > 0) tokenIndex = indexTokens(replacement);
     },
-    createRunToken(name) {
+    /** Creates a token for one run, on behalf of a token with the scope `worker`; by default of the first. */
+    createRunToken(name?: string): RunToken {
       const parent = tokenIndex.parents.find((token) => name === undefined || token.name === name);
       if (parent !== undefined) return createRunToken(parent);
       throw new RequestError('SCOPE_MISSING', 'No token has the scope "worker". Add one to the setting "tokens".');
     },
-    admitsWorkers: () => tokenIndex.parents.length > 0,
-    hasConfiguredTokens: () => !tokenIndex.isEmpty && !tokenIndex.openRead,
-    listTokens: () => tokenIndex.names,
+    admitsWorkers: (): boolean => tokenIndex.parents.length > 0,
+    /** Whether tokens are configured. The token that a server creates for its user does not count. */
+    hasConfiguredTokens: (): boolean => !tokenIndex.isEmpty && !tokenIndex.openRead,
+    /** Lists the accepted tokens, without their values. */
+    listTokens: (): readonly Pick<Token, 'name' | 'scopes'>[] => tokenIndex.names,
   };
 }
 

@@ -1,9 +1,3 @@
-/** A rate limit per caller. */
-interface RateLimit {
-  /** Counts one request; false if the caller has exceeded the limit. */
-  take(key: string): boolean;
-}
-
 interface Bucket {
   left: number;
   at: number;
@@ -19,13 +13,7 @@ const MAX_CALLERS = 10_000;
  * const limit = createRateLimit({ perMinute: 60, clock: Date.now })
  * limit.take('ada') // true for the first sixty calls, then once a second
  */
-export function createRateLimit({
-  perMinute,
-  clock,
-}: {
-  readonly perMinute: number;
-  readonly clock: () => number;
-}): RateLimit {
+export function createRateLimit({ perMinute, clock }: { readonly perMinute: number; readonly clock: () => number }) {
   const buckets = new Map<string, Bucket>();
 
   function refill(key: string): Bucket {
@@ -47,7 +35,8 @@ export function createRateLimit({
   }
 
   return {
-    take(key) {
+    /** Counts one request; false if the caller has exceeded the limit. */
+    take(key: string): boolean {
       const bucket = refill(key);
       storeBucket(key, bucket);
       if (bucket.left < 1) return false;

@@ -44,25 +44,15 @@ function hashToken(value: string): Buffer {
 /** The lifetime of a session: a working day. */
 const SESSION_MS = 12 * 60 * 60 * 1000;
 
-/** Cookies that represent a token, for pages and EventSource. */
-interface Sessions {
-  /** Returns the `Set-Cookie` header that opens a session. */
-  open(token: Token): string;
-  /** Returns the `Set-Cookie` header that ends it in this browser. */
-  close(): string;
-  /** Returns the caller identified by the `Cookie` header, if its signature is valid and it has not expired. */
-  read(cookies: string): Caller | undefined;
-}
-
 /**
- * Creates sessions that are not stored: a cookie contains the token's name and expiry time, signed with a key derived
+ * Creates sessions, which are not stored: for pages and EventSource, a cookie contains the token's name and expiry time, signed with a key derived
  * from the token. Every server with the same tokens accepts it, and it becomes invalid when its token is changed or
  * removed.
  */
 export function createSessions(
   tokens: readonly Token[],
   { https, clock }: { readonly https: boolean; readonly clock: () => number },
-): Sessions {
+) {
   const cookie = getSessionCookieName(https);
   const attributes = `HttpOnly; SameSite=Strict; Path=/${https ? '; Secure' : ''}`;
   const pattern = new RegExp(`(?:^|;)\\s*${cookie}=([\\w-]{1,400})\\.(\\d{1,15})\\.([\\w-]{43})\\s*(?:;|$)`);
@@ -71,14 +61,16 @@ export function createSessions(
   );
 
   return {
-    open(token) {
+    /** Returns the `Set-Cookie` header that opens a session. */
+    open(token: Token) {
       const expiresAt = clock() + SESSION_MS;
       const name = Buffer.from(token.name).toString('base64url');
       const value = `${name}.${expiresAt}.${sign(deriveKey(token), name, expiresAt).toString('base64url')}`;
       return `${cookie}=${value}; Max-Age=${SESSION_MS / 1000}; ${attributes}`;
     },
     close: () => `${cookie}=; Max-Age=0; ${attributes}`,
-    read(cookies) {
+    /** Returns the caller that the `Cookie` header identifies. */
+    read(cookies: string): Caller | undefined {
       const [, name = '', expiresAt = '', signature = ''] = pattern.exec(cookies) ?? [];
       const entry = callersByName.get(Buffer.from(name, 'base64url').toString());
       if (entry === undefined || Number(expiresAt) <= clock()) return undefined;

@@ -12,16 +12,10 @@ export interface RunEnd {
   readonly status: string | null;
 }
 
-export interface Broadcasts {
-  find(runId: string, protocol: StreamProtocol): Broadcast | undefined;
-  /** Opens a broadcast that continues with a log reader, which it then owns. */
-  open(runId: string, protocol: StreamProtocol, logReader: LogReader): Broadcast;
-  /** Returns the end of the run; undefined while it has not ended. */
-  findEnd(runId: string): Promise<RunEnd | undefined>;
-}
+export type Broadcasts = ReturnType<typeof createBroadcasts>;
 
 /** Creates an empty table of broadcasts. */
-export function createBroadcasts(store: Pick<Store, 'watch' | 'findRun'>, logger: Logger): Broadcasts {
+export function createBroadcasts(store: Pick<Store, 'watch' | 'findRun'>, logger: Logger) {
   const broadcasts = new Map<string, Broadcast>();
 
   async function findEnd(runId: string): Promise<RunEnd | undefined> {
@@ -32,8 +26,9 @@ export function createBroadcasts(store: Pick<Store, 'watch' | 'findRun'>, logger
   }
 
   return {
-    find: (runId, protocol) => broadcasts.get(`${protocol} ${runId}`),
-    open(runId, protocol, logReader) {
+    find: (runId: string, protocol: StreamProtocol): Broadcast | undefined => broadcasts.get(`${protocol} ${runId}`),
+    /** Opens a broadcast that continues with a log reader, which it then owns. */
+    open(runId: string, protocol: StreamProtocol, logReader: LogReader): Broadcast {
       const key = `${protocol} ${runId}`;
       const broadcast = createBroadcast({
         protocol,
@@ -46,6 +41,7 @@ export function createBroadcasts(store: Pick<Store, 'watch' | 'findRun'>, logger
       broadcasts.set(key, broadcast);
       return broadcast;
     },
+    /** Returns the end of the run; undefined while it has not ended. */
     findEnd,
   };
 }
@@ -64,18 +60,7 @@ type Detachment = 'behind' | 'over';
  * Sends a run's events to all readers that are up to date. Each event is encoded once, and one write can contain many
  * events.
  */
-export interface Broadcast {
-  readonly head: LogPosition;
-  /** Whether a reader at this position can be attached without reading the store. */
-  covers(position: LogPosition): boolean;
-  /**
-   * Sends all events after a reader's position, which must be covered, until the reader is too slow or disconnects, or
-   * the run ends.
-   */
-  attach(reader: Reader): Promise<Detachment>;
-  /** Resolves after the next poll of the log. */
-  nextPoll(): Promise<void>;
-}
+export type Broadcast = ReturnType<typeof createBroadcast>;
 
 interface BroadcastOptions {
   readonly protocol: StreamProtocol;
@@ -111,7 +96,7 @@ const END_POLL_MS = 15_000;
 const RETRY_MS = 1000;
 
 /** Starts to send new events; stops when the run ends or the last reader has left. */
-function createBroadcast(options: BroadcastOptions): Broadcast {
+function createBroadcast(options: BroadcastOptions) {
   const { protocol, logReader, watch, findEnd, logger, onClose } = options;
   const recentChunks = createRecentChunks(logReader.position);
   const readers = new Map<Reader, (reason: Detachment) => void>();
@@ -205,11 +190,16 @@ function createBroadcast(options: BroadcastOptions): Broadcast {
 
   void run();
   return {
-    get head() {
+    get head(): LogPosition {
       return recentChunks.head;
     },
-    covers: (position) => !closing.signal.aborted && recentChunks.covers(position),
-    attach: async (reader) =>
+    /** Whether a reader at this position can be attached without reading the store. */
+    covers: (position: LogPosition): boolean => !closing.signal.aborted && recentChunks.covers(position),
+    /**
+     * Sends all events after a reader's position, which must be covered, until the reader is too slow or disconnects, or
+     * the run ends.
+     */
+    attach: async (reader: Reader): Promise<Detachment> =>
       new Promise((resolve) => {
         for (const bytes of recentChunks.since(reader.position)) reader.connection.write(bytes);
         reader.position = recentChunks.head;
@@ -217,7 +207,8 @@ function createBroadcast(options: BroadcastOptions): Broadcast {
         reader.leave = () => detach(reader, 'over');
         if (reader.connection.isClosed) reader.leave();
       }),
-    nextPoll: async () =>
+    /** Resolves after the next poll of the log. */
+    nextPoll: async (): Promise<void> =>
       new Promise((resolve) => {
         if (closing.signal.aborted) resolve();
         else pollWaiters.push(resolve);
@@ -225,33 +216,23 @@ function createBroadcast(options: BroadcastOptions): Broadcast {
   };
 }
 
-/** A buffer of the last chunks, for readers that missed only a few events. */
-interface RecentChunks {
-  /** The position of a reader that has received everything. */
-  readonly head: LogPosition;
-  add(chunk: Chunk): void;
-  /** Whether everything after a position is in the buffer. */
-  covers(position: LogPosition): boolean;
-  /** Returns the bytes after a covered position. */
-  since(position: LogPosition): readonly Buffer[];
-}
-
 /** The limits of the buffer: at least a second of a busy run. Older events are in the store. */
 const MAX_BYTES = 1024 * 1024;
 const MAX_CHUNKS = 1024;
 
 /** Creates an empty buffer that starts at a position. */
-export function createRecentChunks(start: LogPosition): RecentChunks {
+export function createRecentChunks(start: LogPosition) {
   const buffered: { readonly chunk: Chunk; readonly from: LogPosition }[] = [];
   let head = start;
   let oldestCovered = start;
   let bytes = 0;
 
   return {
-    get head() {
+    /** The position of a reader that has received everything. */
+    get head(): LogPosition {
       return head;
     },
-    add(chunk) {
+    add(chunk: Chunk) {
       buffered.push({ chunk, from: head });
       head = chunk.last;
       bytes += chunk.bytes.length;
@@ -262,8 +243,11 @@ export function createRecentChunks(start: LogPosition): RecentChunks {
         bytes -= oldest.chunk.bytes.length;
       }
     },
-    covers: (position) => comparePositions(oldestCovered, position) <= 0 && comparePositions(position, head) <= 0,
-    since(position) {
+    /** Whether everything after a position is in the buffer. */
+    covers: (position: LogPosition): boolean =>
+      comparePositions(oldestCovered, position) <= 0 && comparePositions(position, head) <= 0,
+    /** Returns the bytes after a covered position. */
+    since(position: LogPosition): readonly Buffer[] {
       const first = buffered.findLastIndex(({ from }) => comparePositions(from, position) <= 0);
       return buffered.slice(Math.max(0, first)).flatMap(({ chunk, from }) => {
         if (comparePositions(position, from) <= 0) return [chunk.bytes];

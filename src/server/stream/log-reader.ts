@@ -12,17 +12,7 @@ import {
 } from './stream-protocol.js';
 import type { StreamProtocol, EventEncoder } from './stream-protocol.js';
 
-export interface LogReader {
-  /** The last position read. */
-  readonly position: LogPosition;
-  /** Returns the next chunk; undefined if nothing new is available yet. */
-  next(): Promise<Chunk | undefined>;
-  /**
-   * Returns the final events of a projection after the run has ended. Advances the position by one, so they are sent
-   * only once.
-   */
-  finish(): Promise<string>;
-}
+export type LogReader = ReturnType<typeof createLogReader>;
 
 interface LogReaderOptions {
   readonly log: Pick<EventLog, 'read'>;
@@ -47,7 +37,7 @@ const CHUNK_BYTES = 256 * 1024;
  * Creates a reader that starts after a position. A projection gets all earlier events first, because its output depends
  * on them.
  */
-export function createLogReader({ log, runId, protocol, after }: LogReaderOptions, shared: SharedChunks): LogReader {
+export function createLogReader({ log, runId, protocol, after }: LogReaderOptions, shared: SharedChunks) {
   const encoder = createEventEncoder(protocol);
   const source = chooseSourceLog(protocol);
   let position = after;
@@ -92,10 +82,12 @@ export function createLogReader({ log, runId, protocol, after }: LogReaderOption
   }
 
   return {
-    get position() {
+    /** The last position read. */
+    get position(): LogPosition {
       return position;
     },
-    async next() {
+    /** Returns the next chunk; undefined if nothing new is available yet. */
+    async next(): Promise<Chunk | undefined> {
       if (!isCaughtUp) await catchUp();
       const chunk = await readChunk();
       if (chunk === undefined) return undefined;
@@ -104,7 +96,11 @@ export function createLogReader({ log, runId, protocol, after }: LogReaderOption
       limit = chunk.bytes.length < CHUNK_BYTES ? Math.min(MAX_EVENTS, limit * 2) : Math.max(1, limit >> 1);
       return chunk;
     },
-    async finish() {
+    /**
+     * Returns the final events of a projection after the run has ended. Advances the position by one, so they are sent
+     * only once.
+     */
+    async finish(): Promise<string> {
       if (!isCaughtUp) await catchUp();
       const finalEvents = comparePositions(position, fed) > 0 ? [] : encoder.finish();
       position = nextPosition(protocol, position);

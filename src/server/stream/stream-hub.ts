@@ -27,14 +27,6 @@ interface StreamRequest {
 /** Sends events until the run ends or the reader disconnects. */
 export type StartStream = (connection: ReaderConnection) => void;
 
-interface StreamHub {
-  /**
-   * Checks whether there is, or might be, anything to send; undefined if the reader has everything. Throws
-   * `INVALID_POSITION` for a position that the run has not reached.
-   */
-  prepare(request: StreamRequest): Promise<StartStream | undefined>;
-}
-
 interface StreamHubOptions {
   readonly store: Pick<Store, 'watch' | 'findRun'>;
   readonly log: Pick<EventLog, 'read'>;
@@ -46,7 +38,7 @@ interface StreamHubOptions {
 /** The heartbeat interval, which is shorter than the idle time-outs of proxies. */
 const HEARTBEAT_MS = 15_000;
 
-export function createStreamHub({ store, log, logger, shutdownSignal }: StreamHubOptions): StreamHub {
+export function createStreamHub({ store, log, logger, shutdownSignal }: StreamHubOptions) {
   const broadcasts = createBroadcasts(store, logger);
   const shared: SharedChunks = new Map();
   const readers = new Set<Reader>();
@@ -96,7 +88,11 @@ export function createStreamHub({ store, log, logger, shutdownSignal }: StreamHu
   }
 
   return {
-    async prepare(request) {
+    /**
+     * Checks whether there is, or might be, anything to send; undefined if the reader has everything. Throws
+     * `INVALID_POSITION` for a position that the run has not reached.
+     */
+    async prepare(request: StreamRequest): Promise<StartStream | undefined> {
       const { run, protocol, after } = request;
       const runId = run.id;
       if (broadcasts.find(runId, protocol)?.covers(after) === true) {

@@ -104,7 +104,6 @@ export function formatGap(protocol: StreamProtocol, from: LogPosition, to: LogPo
   return formatNotice(protocol, 'gap', data, data.to);
 }
 
-/** Reports that the reader fell behind; the events it missed follow from the store. */
 export function formatLag(protocol: StreamProtocol, after: LogPosition): string {
   return formatNotice(protocol, 'lag', { after: formatPosition(protocol, after) }, null);
 }

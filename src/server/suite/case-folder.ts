@@ -7,7 +7,6 @@ import type { StandardSchema } from '../../json/index.js';
 import { fromRecordSchema } from '../../json/schema/index.js';
 import { assessmentSchema, suiteCaseSchema, SuiteError, type Assessment, type SuiteCase } from './case-record.js';
 
-/** The names of a case's files. */
 export const CASE_FILES = {
   details: 'case.json',
   schema: 'schema.json',

@@ -15,7 +15,6 @@ export interface WaitingList {
   readonly complete: boolean;
 }
 
-/** The maximum number of entries of each kind. */
 const MAX_ENTRIES = 200;
 /** The maximum text length. An agent's question can be megabytes long; the list contains only the start. */
 const MAX_TEXT_LENGTH = 4000;
@@ -130,10 +129,6 @@ function describeSink({ name, state, open, dead, last_error, oldest_at }: SinkSt
 /** A question or a permission request without an answer. */
 export type OpenQuestion = Extract<FcmpEvent, { type: 'user.input.required' | 'permission.required' }>;
 
-interface QuestionReader {
-  readonly read: (run: string) => Promise<readonly OpenQuestion[]>;
-}
-
 /** The maximum number of runs whose position is cached. It is unlikely that more runs wait concurrently. */
 const MAX_RUNS = 500;
 /** The number of events searched before the end of a log: an agent prints little after its question. */
@@ -146,7 +141,7 @@ const MAX_STEPS = 80;
  * Creates a reader of open questions. The end of a log is located once, with about twenty short reads; after that, only
  * new events are read.
  */
-export function createQuestionReader(store: Pick<Store, 'read'>): QuestionReader {
+export function createQuestionReader(store: Pick<Store, 'read'>) {
   const cache = new Map<string, { readonly last: number; readonly open: readonly OpenQuestion[] }>();
 
   async function readPage(run: string, after: number, limit: number): Promise<readonly FcmpEvent[]> {
@@ -168,7 +163,7 @@ export function createQuestionReader(store: Pick<Store, 'read'>): QuestionReader
   }
 
   return {
-    async read(run) {
+    async read(run: string): Promise<readonly OpenQuestion[]> {
       const before = cache.get(run) ?? { last: Math.max(0, (await findEnd(run)) - WINDOW), open: [] };
       let { last, open } = before;
       for (;;) {

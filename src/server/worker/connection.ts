@@ -19,20 +19,7 @@ export interface OpenStream {
 }
 
 /** Requests to a server, over a few connections that are kept open. */
-export interface Connection {
-  /**
-   * Sends a request. A server that cannot be reached or is overloaded is reported as `STORE_UNAVAILABLE`, so callers
-   * treat it like a database that is down.
-   */
-  send(path: string, body: unknown): Promise<unknown>;
-  /** Opens a stream; calls `onEnd` once, when it has ended for any reason but `close`. */
-  open(
-    path: string,
-    body: unknown,
-    on: { readonly line: (line: unknown) => void; readonly end: () => void },
-  ): OpenStream;
-  close(): void;
-}
+export type Connection = ReturnType<typeof connect>;
 
 /** The maximum number of concurrent requests, so that one worker cannot exhaust a server. */
 const MAX_SOCKETS = 8;
@@ -42,7 +29,7 @@ const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 /** Connects to a server; sends nothing yet. Throws `INVALID_OPTION` for an address that would expose the token. */
-export function connect({ url, token, ca }: ConnectionOptions): Connection {
+export function connect({ url, token, ca }: ConnectionOptions) {
   const base = readUrl(url);
   const isSecure = base.protocol === 'https:';
   const options = { keepAlive: true, maxSockets: MAX_SOCKETS, timeout: IDLE_MS };
@@ -85,7 +72,11 @@ export function connect({ url, token, ca }: ConnectionOptions): Connection {
   }
 
   return {
-    async send(path, body) {
+    /**
+     * Sends a request. A server that cannot be reached or is overloaded is reported as `STORE_UNAVAILABLE`, so callers
+     * treat it like a database that is down.
+     */
+    async send(path: string, body: unknown): Promise<unknown> {
       const text = JSON.stringify(body);
       const response = await sendOnce(path, text)
         // The server had closed the idle connection: it has not seen the request.
@@ -98,7 +89,12 @@ export function connect({ url, token, ca }: ConnectionOptions): Connection {
         });
       return readResponse(base.origin, response);
     },
-    open(path, body, on) {
+    /** Opens a stream; calls `onEnd` once, when it has ended for any reason but `close`. */
+    open(
+      path: string,
+      body: unknown,
+      on: { readonly line: (line: unknown) => void; readonly end: () => void },
+    ): OpenStream {
       const request = start(path, JSON.stringify(body), streamAgent);
       let isOver = false;
       const end = (): void => {

@@ -9,15 +9,7 @@ import { isOutage } from '../../store/ports/index.js';
 import type { RunRecord, RunResult } from '../../store/records/index.js';
 
 /** Copies of run folders on the server, kept up to date while the runs grow. */
-export interface RunCopies {
-  add(runId: string): void;
-  /**
-   * Copies the rest of a run before it ends, and the files that a plain run has changed. Throws only if the server is
-   * unavailable.
-   */
-  finish(runId: string, plain?: PlainRun): Promise<void>;
-  close(): void;
-}
+export type RunCopies = ReturnType<typeof createRunCopies>;
 
 interface PlainRun {
   readonly spec: RunRecord['spec'];
@@ -56,7 +48,7 @@ interface LocalFile {
 }
 
 /** Copies the recorded bytes of runs to the server, so that its console and API show them while they grow. */
-export function createRunCopies({ data, send, logger }: CopyOptions): RunCopies {
+export function createRunCopies({ data, send, logger }: CopyOptions) {
   const runs = new Map<string, Map<string, SentFile>>();
   const busy = new Map<string, Promise<void>>();
   const timer = setInterval(() => {
@@ -122,8 +114,12 @@ export function createRunCopies({ data, send, logger }: CopyOptions): RunCopies 
   }
 
   return {
-    add: (id) => void runs.set(id, new Map()),
-    async finish(id, plain) {
+    add: (id: string): void => void runs.set(id, new Map()),
+    /**
+     * Copies the rest of a run before it ends, and the files that a plain run has changed. Throws only if the server is
+     * unavailable.
+     */
+    async finish(id: string, plain?: PlainRun) {
       try {
         await copy(id, plain);
       } catch (error) {
@@ -132,7 +128,7 @@ export function createRunCopies({ data, send, logger }: CopyOptions): RunCopies 
       }
       runs.delete(id);
     },
-    close: () => clearInterval(timer),
+    close: (): void => clearInterval(timer),
   };
 }
 

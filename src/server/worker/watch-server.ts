@@ -13,13 +13,7 @@ interface WatchRequest {
 }
 
 /** Runs from the server, and wake-ups: replies, cancellation. */
-export interface ServerWatch {
-  watchQueue(wake: (work?: QueueWork) => void, watcher: Omit<WatchRequest, 'runs'>): () => void;
-  watchRun(id: string, workerId: string, wake: () => void): () => void;
-  /** Wakes the watcher of the queue after a while, because the server will not. */
-  wakeLater(): void;
-  close(): void;
-}
+export type ServerWatch = ReturnType<typeof watchServer>;
 
 const FIRST_DELAY_MS = 100;
 /** Many runs end before a request for them could arrive: they need no stream. */
@@ -38,7 +32,7 @@ export function watchServer(
   connection: Connection,
   logger: Logger,
   onClaimed: (claimed: unknown, isWanted: boolean) => void,
-): ServerWatch {
+) {
   const runs = new Map<string, { readonly workerId: string; readonly wake: () => void }>();
   let queue: { readonly wake: (work?: QueueWork) => void; readonly watcher: Omit<WatchRequest, 'runs'> } | undefined;
   let current: OpenStream | undefined;
@@ -97,7 +91,7 @@ export function watchServer(
   }
 
   return {
-    watchQueue(wake, watcher) {
+    watchQueue(wake: (work?: QueueWork) => void, watcher: Omit<WatchRequest, 'runs'>): () => void {
       queue = { wake, watcher };
       refresh(0);
       return () => {
@@ -105,7 +99,7 @@ export function watchServer(
         refresh(0);
       };
     },
-    watchRun(id, workerId, wake) {
+    watchRun(id: string, workerId: string, wake: () => void): () => void {
       runs.set(id, { workerId, wake });
       refresh(NEW_RUN_MS);
       return () => {
@@ -114,6 +108,7 @@ export function watchServer(
         if (runs.size === 0 && queue === undefined) refresh(0);
       };
     },
+    /** Wakes the watcher of the queue after a while, because the server will not. */
     wakeLater() {
       if (!isClosed) setTimeout(() => queue?.wake('runs'), WAKE_LATER_MS).unref();
     },

@@ -1,6 +1,5 @@
 import type { StatisticsView } from '../../../src/server/api/index.js';
 import { labelState } from '../../ui/badge.js';
-import { LEVEL_LABELS } from '../../ui/json-labels.js';
 import {
   formatCost,
   formatCount,
@@ -49,7 +48,6 @@ export interface ChartModel {
 /** The maximum number of series per chart; more cannot be distinguished. */
 const MAX_SERIES = 6;
 
-/** Lists the engines that have data, for the filter. */
 export function listEngineNames({ buckets }: StatisticsView): readonly string[] {
   const names = buckets.flatMap(({ runs, drift }) => [...runs, ...drift].map(({ engine }) => engine));
   return [...new Set(names)].sort();
@@ -94,7 +92,7 @@ export function toCharts({ buckets }: StatisticsView, engine: string | null): re
   });
   const byRepairLevel = REPAIR_LEVELS.map(([level, tone]): Series => {
     const values = sum((one) => one.repair_levels[level]);
-    return { label: LEVEL_LABELS[level], tone, values, listFilter: { ...engineFilter, repair_level: level } };
+    return { label: t.levels[level], tone, values, listFilter: { ...engineFilter, repair_level: level } };
   });
   const byVersion = createNamedSeries(
     driftByBucket.map((bucket) =>
@@ -147,9 +145,9 @@ export function toCharts({ buckets }: StatisticsView, engine: string | null): re
     chart('drift', t.drift, t.unknownEventTypesAndFields, byVersion),
     chart(
       'inbox',
-      t.inbox,
+      t.pages.inbox,
       t.itemsWaitingInTheInbox,
-      [{ label: t.waiting, tone: 'warn', values: open, listFilter: null }],
+      [{ label: t.states.waiting, tone: 'warn', values: open, listFilter: null }],
       { isState: true },
     ),
     chart(
@@ -163,19 +161,16 @@ export function toCharts({ buckets }: StatisticsView, engine: string | null): re
   ];
 }
 
-/** Whether a chart has any data. */
 export function hasData({ series }: ChartModel): boolean {
   return series.some(({ values }) => values.some((value) => value !== null && value > 0));
 }
 
-/** Formats a value. */
 export function formatValue(value: number | null, unit: ChartModel['unit']): string {
   if (value === null) return '–';
   if (unit === 'money') return formatMoney(value);
   return unit === 'duration' ? formatDuration(value) : formatCount(value);
 }
 
-/** Formats a value of a series, and marks an estimate. */
 export function formatSeriesValue(
   { isEstimate = false }: Series,
   value: number | null,
@@ -298,7 +293,6 @@ export function buildListPath({ listFilter }: Series, times: readonly number[], 
   return `/runs?${new URLSearchParams({ ...listFilter, ...bounds }).toString()}`;
 }
 
-/** Summarizes the period in a few numbers. */
 export function summarizePeriod(
   statistics: StatisticsView,
   engine: string | null,
@@ -314,8 +308,8 @@ export function summarizePeriod(
   const usage = sumUsage(statistics, engine);
   const sum = (read: (row: UsageRow) => number): number => usage.reduce((soFar, row) => soFar + read(row), 0);
   return [
-    { label: t.runs, value: formatCount(all) },
-    { label: t.failed, value: formatCount(failed) },
+    { label: t.pages.runs, value: formatCount(all) },
+    { label: t.states.failed, value: formatCount(failed) },
     {
       label: t.successRate,
       value: success + failed === 0 ? '–' : `${((success / (success + failed)) * 100).toFixed(1)} %`,
@@ -340,7 +334,6 @@ export function toSpreadsheet({ times, series }: ChartModel): string {
   return `${[head, ...lines].map((columns) => columns.join('\t')).join('\n')}\n`;
 }
 
-/** Formats the start of a step in local time. */
 export function describeTime(seconds: number): string {
   return formatMoment(new Date(seconds * 1000).toISOString(), null);
 }

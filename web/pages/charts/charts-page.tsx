@@ -34,7 +34,6 @@ import { saveAs } from '../run/artifact.js';
 import './charts.css';
 import { t } from './texts.js';
 
-/** Run outcomes and costs over time, as bar charts and as tables. */
 export function ChartsPage() {
   const period = readPeriod(query.value.get('range'));
   const step = readStep(period, query.value.get('step'));
@@ -61,7 +60,7 @@ export function ChartsPage() {
   return (
     <div class="charts">
       <div class="page-head">
-        <h1>{t.charts}</h1>
+        <h1>{t.pages.charts}</h1>
       </div>
       <div class="filters">
         <Choice
@@ -74,7 +73,7 @@ export function ChartsPage() {
         <FilterField
           filter={{
             name: 'engine',
-            label: t.engine,
+            label: t.states.engine,
             kind: 'choice',
             options: [...new Set([...engines, ...(engine === null ? [] : [engine])])],
           }}
@@ -334,7 +333,7 @@ function DayTableCard({ statistics, engine }: Readonly<{ statistics: StatisticsV
       </div>
       <DataTable
         label={t.byDay(MEASURES[measure].label)}
-        head={[t.engine, ...table.days.map((day) => day.slice(5)), t.total]}
+        head={[t.states.engine, ...table.days.map((day) => day.slice(5)), t.total]}
         numbersFrom={1}
         rows={table.rows.map((row) => [row.engine, ...row.sums.map(format), format(row.total)])}
         foot={[t.total, ...table.totals.map(format), format(table.total)]}
@@ -355,13 +354,17 @@ function UsageTable({ rows, since }: Readonly<{ rows: readonly UsageRow[]; since
       </div>
       <DataTable
         label={t.tokensAndCost}
-        head={[t.engine, t.model, t.runs, t.input, t.cached, t.output, t.cost]}
+        head={[t.states.engine, t.states.model, t.pages.runs, t.input, t.cached, t.states.output, t.cost]}
         numbersFrom={2}
         rows={rows
           .slice(0, 50)
           .map((row) => [
             <a href={buildUsagePath(row, since)}>{row.engine}</a>,
-            row.model === null ? <span class="dim">{t.unknown}</span> : <SafeText text={row.model} limit={100} />,
+            row.model === null ? (
+              <span class="dim">{t.states.unknown}</span>
+            ) : (
+              <SafeText text={row.model} limit={100} />
+            ),
             ...COUNTED.map((name) => formatCount(row[name])),
             formatCost(row.cost),
           ])}

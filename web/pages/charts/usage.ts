@@ -2,10 +2,8 @@ import type { StatisticsView } from '../../../src/server/api/index.js';
 import { sumCosts, type Cost } from '../../ui/format.js';
 import { t } from './texts.js';
 
-/** The usage of an engine and a model in a step. */
 export type Usage = StatisticsView['buckets'][number]['usage'][number];
 
-/** Names an engine and its model. */
 export function getModelLabel({ engine, model }: Usage): string {
   return `${engine} ${model ?? t.modelUnknown}`;
 }
@@ -19,7 +17,6 @@ export interface UsageRow {
   readonly cached: number;
   readonly output: number;
   readonly cost: Cost;
-  /** The usage in each step. */
   readonly usage: readonly Usage[];
 }
 
@@ -49,7 +46,6 @@ export function sumUsage({ buckets }: StatisticsView, engine: string | null): re
   return rows.sort((one, other) => other.cost.value - one.cost.value || other.input - one.input);
 }
 
-/** Adds up the costs of a table's rows. */
 export function sumRows(rows: readonly UsageRow[]): Cost {
   return sumCosts(rows.flatMap(({ usage }) => usage));
 }
@@ -65,14 +61,12 @@ const count =
   (read: (one: Usage) => number) =>
   (usage: readonly Usage[]): Cost => ({ value: usage.reduce((sum, one) => sum + read(one), 0), isComplete: true });
 
-/** The measures of the table of engines and days. */
 export const MEASURES = {
   cost: { label: t.cost, unit: 'money', sum: sumCosts },
   tokens: { label: t.tokens, unit: 'count', sum: count((one) => one.input_tokens + one.output_tokens) },
-  runs: { label: t.runs, unit: 'count', sum: count(({ runs }) => runs) },
+  runs: { label: t.pages.runs, unit: 'count', sum: count(({ runs }) => runs) },
 } as const;
 
-/** See {@link MEASURES}. */
 export type Measure = keyof typeof MEASURES;
 
 /** The sums by engine and day. The days are those of the statistics, which begin at midnight UTC. */
@@ -83,7 +77,6 @@ export interface DayTable {
   readonly total: Cost;
 }
 
-/** Sums a measure by engine and day, with totals. */
 export function sumByDay({ buckets }: StatisticsView, engine: string | null, measure: Measure): DayTable {
   const days = [...new Set(buckets.map(({ at }) => at.slice(0, 10)))];
   const used = buckets.flatMap(({ at, usage }) => usage.map((one) => ({ day: at.slice(0, 10), one })));

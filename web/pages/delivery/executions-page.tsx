@@ -27,25 +27,9 @@ const FILTERS: readonly Filter[] = [
   { name: 'to', label: t.to, kind: 'to', parameter: 'until' },
 ];
 
-/** Reads the filter from the address. */
 export function readExecutionFilter(address: URLSearchParams): ExecutionQuery {
   return readFilters(FILTERS, address);
 }
-
-const PARSE_STATUSES: Readonly<Record<ExecutionView['parse_status'], string>> = {
-  parsed: t.parsed,
-  incomplete: t.incomplete,
-  unreadable: t.unreadable,
-  anchors: t.hintsOnly,
-  missing: t.missing,
-};
-
-const SOURCES: Readonly<Record<ExecutionView['result_encoding'], string>> = {
-  json: t.jsonFile,
-  text: t.textFile,
-  streams: t.outputStreams,
-  none: t.noResult,
-};
 
 const COLUMNS: readonly Column<ExecutionView>[] = [
   { name: t.decision, width: '10.4rem', cell: ({ decision }) => <StateBadge state={decision} isOver /> },
@@ -69,8 +53,8 @@ const COLUMNS: readonly Column<ExecutionView>[] = [
     width: '7.5rem',
     cell: ({ parse_status, result_encoding }) => (
       <>
-        {PARSE_STATUSES[parse_status]}
-        <span class="below">{SOURCES[result_encoding]}</span>
+        {t.parseStatuses[parse_status]}
+        <span class="below">{t.sources[result_encoding]}</span>
       </>
     ),
   },
@@ -98,7 +82,7 @@ export function ExecutionsPage() {
   const filter = readExecutionFilter(query.value);
   return (
     <ListPage
-      title={t.executions}
+      title={t.pages.executions}
       itemName="execution"
       end={
         <>
@@ -137,7 +121,7 @@ function Details({ execution }: Readonly<{ execution: ExecutionView }>) {
         [t.started]: <Timestamp at={execution.started_at} />,
         [t.exitCode]: execution.exit_code,
         [t.signal]: execution.signal,
-        [t.readFrom]: execution.parse_path ?? SOURCES[execution.result_encoding],
+        [t.readFrom]: execution.parse_path ?? t.sources[execution.result_encoding],
         [t.parserVersion]: execution.parser_version,
         [t.problems]: execution.problems.length === 0 ? null : <Notes notes={execution.problems} />,
       }}
@@ -145,7 +129,6 @@ function Details({ execution }: Readonly<{ execution: ExecutionView }>) {
   );
 }
 
-/** Returns the URL that downloads the same rows as a file. */
 export function buildExportUrl(filter: ExecutionQuery, format: 'csv' | 'ndjson'): string {
   const parameters = Object.entries(filter).map(([name, value]) => [name, String(value)]);
   return `/v1/executions/export?${new URLSearchParams([['format', format], ...parameters]).toString()}`;

@@ -47,21 +47,20 @@ const COLUMNS: readonly Column<OutboxMessage>[] = [
     cell: (message) => <SafeText as="span" class="clip" text={describeDelivery(message)} limit={300} />,
   },
   {
-    name: t.attempts,
+    name: t.states.attempts,
     width: '6rem',
     isNumber: true,
     isLabeled: true,
     cell: ({ tries }) => tries,
   },
-  { name: t.created, width: '9.5rem', class: 'nowrap', cell: ({ created_at }) => <Timestamp at={created_at} /> },
+  { name: t.states.created, width: '9.5rem', class: 'nowrap', cell: ({ created_at }) => <Timestamp at={created_at} /> },
 ];
 
-/** The comments: waiting, delivered and failed. */
 export function OutboxPage() {
   const sinks = useSignal<readonly SinkState[]>([]);
   return (
     <ListPage
-      title={t.outbox}
+      title={t.pages.outbox}
       itemName="comment"
       filters={FILTERS}
       load={async (filterAndPage, signal) => {

@@ -11,7 +11,6 @@ import { SafeText } from '../../ui/safe-text.js';
 import { Timestamp } from '../../ui/format.js';
 import { t } from './texts.js';
 
-/** A sink, with its undelivered comments if it has any. */
 interface SinkRow {
   readonly name: string;
   /** Unknown to callers that must not read the configuration. */
@@ -38,13 +37,13 @@ const COLUMNS: readonly Column<SinkRow>[] = [
     width: '8rem',
     cell: ({ state }) =>
       state === undefined ? (
-        <Badge tone="good">{t.ok}</Badge>
+        <Badge tone="good">{t.states.ok}</Badge>
       ) : (
         <Badge tone={TONES[state.state]}>{labelState(state.state)}</Badge>
       ),
   },
   { name: t.retrying, width: '6rem', isNumber: true, isLabeled: true, cell: ({ state }) => state?.open ?? 0 },
-  { name: t.failed, width: '6rem', isNumber: true, isLabeled: true, cell: ({ state }) => state?.dead ?? 0 },
+  { name: t.states.failed, width: '6rem', isNumber: true, isLabeled: true, cell: ({ state }) => state?.dead ?? 0 },
   {
     name: t.lastError,
     cell: ({ state }) => (
@@ -91,7 +90,7 @@ export function SinksPage() {
   );
   return (
     <ResourcePage
-      title={t.sinks}
+      title={t.pages.sinks}
       resource={sinks}
       end={<a href="/outbox">{t.allComments}</a>}
       isEmpty={(rows) => rows.length === 0}

@@ -36,7 +36,6 @@ export function Decide(props: {
   readonly item: InboxItem;
   readonly comments: readonly LineComment[];
   readonly reload: () => void;
-  /** Called as soon as the user has decided. */
   readonly onDecided: () => void;
   readonly onSent: () => void;
 }) {
@@ -235,7 +234,7 @@ function CommentPreview(
 ) {
   const { preview, isRequested, refusal } = props;
   return (
-    <section class="comment-preview" aria-label={t.comment}>
+    <section class="comment-preview" aria-label={t.states.comment}>
       <h3>{t.commentToBeDelivered}</h3>
       <p class="dim" role="status">
         {describeState(preview, isRequested, refusal)}
@@ -294,7 +293,6 @@ function usePreview(id: string, body: ResolveBody | null): Preview {
   };
 }
 
-/** Fields to edit a result individually or as JSON. */
 function ResultFields({
   item,
   ...form
@@ -310,7 +308,7 @@ function ResultFields({
   };
   return (
     <fieldset class="result-fields stack">
-      <legend>{t.result}</legend>
+      <legend>{t.states.result}</legend>
       <div class="row">
         <span class="dim">{t.resultOf(item.issue_ref, item.run_id)}</span>
         <Button

@@ -25,7 +25,6 @@ type JsonObject = Readonly<Record<string, unknown>>;
 /** The body of `POST /v1/inbox/{id}/resolve`. */
 export type ResolveBody = Parameters<Client['resolveItem']>[0]['body'];
 
-/** The fields of an empty decision. */
 export const EMPTY_DECISION = {
   /** No action is preselected: it must be a choice. */
   action: '',
@@ -35,13 +34,10 @@ export const EMPTY_DECISION = {
   ...EMPTY_RESULT_FORM,
 };
 
-/** See {@link EMPTY_DECISION}. */
 export type DecisionFields = Readonly<typeof EMPTY_DECISION>;
 
-/** A field of the decision. */
 export type DecisionField = ResultField | 'why' | 'action';
 
-/** Returns the chosen action, or null. */
 export function findAction({ action }: DecisionFields): ResolutionAction | null {
   return ACTIONS.find((texts) => texts.action === action)?.action ?? null;
 }
@@ -76,7 +72,6 @@ export function readDecision(
 
 type ResolutionAction = 'accept' | 'edit' | 'retry' | 'reject';
 
-/** An action's labels and descriptions. */
 export interface ActionTexts {
   readonly action: ResolutionAction;
   readonly label: string;
@@ -122,7 +117,6 @@ export function describeResolution(action: string): string {
   return RESOLUTIONS[action]?.sentence ?? action;
 }
 
-/** Returns the label of the decision on a settled item. */
 export function labelResolution(action: string): string {
   return RESOLUTIONS[action]?.label ?? labelState(action);
 }
@@ -137,10 +131,8 @@ const RESOLUTIONS: Readonly<Record<string, Readonly<{ label: string; sentence: s
 
 type ResultForm = Readonly<typeof EMPTY_RESULT_FORM>;
 
-/** A form field, or the JSON of the whole result. */
 export type ResultField = keyof ResultForm | 'json';
 
-/** The form field for each problem path. */
 export const RESULT_PATHS: Readonly<Record<string, ResultField>> = {
   changes: 'pr',
   'changes.pr': 'pr',
@@ -205,12 +197,10 @@ export function findMissing(form: ResultForm): FieldErrors<ResultField> {
   };
 }
 
-/** Formats a result as indented JSON. */
 export function formatResult(result: JsonObject): string {
   return JSON.stringify(result, null, 2);
 }
 
-/** Parses a result from JSON; returns the error if it is invalid. */
 export function parseResult(text: string): { readonly result: JsonObject } | { readonly error: string } {
   try {
     const value: unknown = JSON.parse(text);
@@ -234,10 +224,8 @@ function asText(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** A user's comment on a line, before it is sent. */
 export type LineComment = NonNullable<Parameters<Client['resolveItem']>[0]['body']['comments']>[number];
 
-/** The position of a line in a change. */
 export type LinePosition = Pick<LineComment, 'path' | 'line' | 'side'>;
 
 /** Reads a draft's comments; invalid ones are skipped. */
@@ -259,7 +247,6 @@ export function putComment(comments: readonly LineComment[], comment: LineCommen
   return comment.text === '' ? otherComments : [...otherComments, comment];
 }
 
-/** Finds the comment on a line. */
 export function findComment(comments: readonly LineComment[], position: LinePosition): LineComment | undefined {
   return comments.find((comment) => isSamePosition(comment, position));
 }

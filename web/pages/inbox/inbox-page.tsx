@@ -33,14 +33,19 @@ export function InboxPage() {
   return (
     <>
       <div class="page-head">
-        <h1>{t.inbox}</h1>
+        <h1>{t.pages.inbox}</h1>
         {showsSettled ? null : (
           <UpToDate failure={waiting.value === null ? null : waitingFailure.value} live={t.live} />
         )}
         <span class="row end">
           <NotifyButton />
           <nav class="row" aria-label={t.filterByState}>
-            <Link label={t.waiting} class="button" href="/inbox" aria-current={showsSettled ? undefined : 'true'} />
+            <Link
+              label={t.states.waiting}
+              class="button"
+              href="/inbox"
+              aria-current={showsSettled ? undefined : 'true'}
+            />
             <a class="button" href="/inbox?show=settled" aria-current={showsSettled ? 'true' : undefined}>
               {t.settled}
             </a>
@@ -126,7 +131,6 @@ function SettledItems() {
   );
 }
 
-/** The settled items, newest first. */
 export function InboxList({ chosen }: Readonly<{ chosen: string | null }>) {
   const rows = useRef<HTMLUListElement>(null);
   const items = useLiveList(
@@ -205,7 +209,7 @@ function AgentRequest({ entry }: { readonly entry: Extract<WaitingEntry, { kind:
     <article class="card stack question" aria-label={(kind === 'question' ? t.questionFrom : t.permissionFrom)(run)}>
       <header class="row">
         <h2>{(kind === 'question' ? t.asks : t.requests)(engine)}</h2>
-        <Badge tone="warn">{t.waiting}</Badge>
+        <Badge tone="warn">{t.states.waiting}</Badge>
         <span class="dim">
           {t.since}
           <Timestamp at={at} />
@@ -223,7 +227,7 @@ function AgentRequest({ entry }: { readonly entry: Extract<WaitingEntry, { kind:
       <ReplyForm id={run} question={question} onEnd={() => void loadWaiting()} onDecided={() => openNext(entry.id)} />
       <Facts
         facts={{
-          [t.task]: <SafeText text={task} limit={300} />,
+          [t.states.task]: <SafeText text={task} limit={300} />,
           [t.issue]: entry.issue_ref === null ? null : <IssueLink of={entry.issue_ref} />,
         }}
       />
@@ -241,7 +245,7 @@ function describeEntry(entry: Extract<WaitingEntry, { kind: 'question' | 'permis
 function FailingSink({ entry }: { readonly entry: Extract<WaitingEntry, { kind: 'sink' }> }) {
   const { sink, state, open, dead, text, at } = entry;
   return (
-    <article class="card stack" aria-label={t.sink(sink)}>
+    <article class="card stack" aria-label={t.sinkNamed(sink)}>
       <header class="row">
         <h2>
           <SafeText text={sink} />

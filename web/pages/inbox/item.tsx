@@ -65,7 +65,7 @@ function Head({ item, failure }: Readonly<{ item: InboxItem; failure: Failure | 
         <h2>
           <a href={toPath({ page: 'issues', ref: item.issue_ref })}>{item.issue_ref}</a>
         </h2>
-        {item.resolution === null ? <Badge tone="warn">{t.waiting}</Badge> : <Badge>{t.settled}</Badge>}
+        {item.resolution === null ? <Badge tone="warn">{t.states.waiting}</Badge> : <Badge>{t.settled}</Badge>}
         <span class="dim">
           {t.since}
           <Timestamp at={item.created_at} />
@@ -103,7 +103,7 @@ function Evidence({ item }: Readonly<{ item: InboxItem }>) {
       {item.evidence === undefined || item.evidence.length === 0 ? null : <Verdicts evidence={item.evidence} />}
       <NoteSection title={t.problems} notes={reading.problems} />
       <NoteSection title={t.notices} notes={notices} />
-      {result === undefined ? null : <JsonSection title={t.result} value={result} />}
+      {result === undefined ? null : <JsonSection title={t.states.result} value={result} />}
       {result === undefined && draft !== undefined ? (
         <JsonSection title={t.repairedDraftFillsInThe} value={draft} />
       ) : null}
@@ -193,7 +193,7 @@ function Settled({ item, resolution }: Readonly<{ item: InboxItem; resolution: R
           [t.newRun]: text('new_run_id') && (
             <a href={toPath({ page: 'issues', ref: item.issue_ref })}>{text('new_run_id')}</a>
           ),
-          [t.comment]: (
+          [t.states.comment]: (
             <div class="deliveries-here">
               <Deliveries issueRef={item.issue_ref} trigger={`resolve:${item.id}`} />
             </div>
@@ -239,16 +239,8 @@ function Deliveries({ issueRef, trigger }: Readonly<{ issueRef: string; trigger:
 type Reading = InboxItem['reading'];
 type CommitCheck = 'none' | 'found' | 'missing' | 'unchecked';
 
-const SOURCES: Readonly<Record<Reading['source'], string>> = {
-  json: t.jsonFile,
-  text: t.textFile,
-  streams: t.outputStreamsNotAResult,
-  none: t.nothingTheAgentLeftNo,
-};
-
-/** Describes where a result was found. */
 export function describeSource({ source, path }: Reading): string {
-  return path === undefined || source === 'none' ? SOURCES[source] : `${SOURCES[source]}: ${path}`;
+  return path === undefined || source === 'none' ? t.sources[source] : `${t.sources[source]}: ${path}`;
 }
 
 /** Returns the lookup outcome for the commit that a result names. */
@@ -259,7 +251,6 @@ export function checkCommit({ result, problems, notices = [] }: Reading): Commit
   return UNCHECKED.some((code) => codes.includes(code)) ? 'unchecked' : 'found';
 }
 
-/** Error codes of failed commit lookups. */
 const UNCHECKED = ['COMMIT_UNCHECKED', 'NOT_A_REPOSITORY'];
 
 /** The run's files: the order, the result and the output, unchanged. */

@@ -102,10 +102,10 @@ function EmptyQueue({ isFiltered }: Readonly<{ isFiltered: boolean }>) {
 }
 
 const KINDS: Readonly<Record<WaitingEntry['kind'], Readonly<{ label: string; tone: Tone }>>> = {
-  question: { label: t.question, tone: 'warn' },
-  permission: { label: t.permission, tone: 'warn' },
-  sink: { label: t.sinkKind, tone: 'bad' },
-  result: { label: t.result, tone: 'plain' },
+  question: { label: t.states.question, tone: 'warn' },
+  permission: { label: t.states.permission, tone: 'warn' },
+  sink: { label: t.sink, tone: 'bad' },
+  result: { label: t.states.result, tone: 'plain' },
 };
 
 function Row(

@@ -18,7 +18,6 @@ export function groupEntries(entries: readonly WaitingEntry[]): readonly QueueGr
   })).filter((group) => group.entries.length > 0);
 }
 
-/** Finds the entries that contain all search words. */
 export function searchEntries(entries: readonly WaitingEntry[], search: string): readonly WaitingEntry[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return entries;
@@ -62,7 +61,6 @@ export function findNext(
 /** The possible bulk actions. There is none that allows: a grant is given next to what it allows. */
 export type BulkAction = 'accept' | 'retry' | 'reject' | 'deny' | 'redeliver';
 
-/** Returns the button label. */
 export function labelAction(action: BulkAction): string {
   return t.bulk[action][0];
 }

@@ -22,7 +22,6 @@ import { diffLines, type FileChange } from '../../../src/base/index.js';
 import type { Change } from '../../../src/server/api/index.js';
 import './issues.css';
 
-/** The list of issues, one issue with its history, or the form for a new order. */
 export function IssuesPage() {
   const { value } = route;
   const ref = value.page === 'issues' ? value.ref : null;
@@ -56,7 +55,7 @@ const COLUMNS: readonly Column<Issue>[] = [
 function IssueList() {
   return (
     <ListPage
-      title={t.issues}
+      title={t.pages.issues}
       itemName="issue"
       end={hasScope('run') ? <Link label={t.submitAnOrder} class="button primary" href="/issues?order" /> : undefined}
       filters={FILTERS}
@@ -82,7 +81,6 @@ function IssueList() {
   );
 }
 
-/** An issue's state and history. */
 export function IssueView({ issueRef }: Readonly<{ issueRef: string }>) {
   const detail = useResource(`issue ${issueRef}`, async (signal) => loadIssue(client, issueRef, signal), {
     live: true,
@@ -110,8 +108,8 @@ export function IssueView({ issueRef }: Readonly<{ issueRef: string }>) {
         </span>
         <UpToDate failure={failure} />
         <span class="row end">
-          <a href={`/executions?issue_ref=${encodeURIComponent(issueRef)}`}>{t.executions}</a>
-          <a href={`/outbox?issue_ref=${encodeURIComponent(issueRef)}`}>{t.outbox}</a>
+          <a href={`/executions?issue_ref=${encodeURIComponent(issueRef)}`}>{t.pages.executions}</a>
+          <a href={`/outbox?issue_ref=${encodeURIComponent(issueRef)}`}>{t.pages.outbox}</a>
           {hasScope('run') ? (
             <Link label={t.submitAgain} class="button" href={`${toPath({ page: 'issues', ref: issueRef })}?order`} />
           ) : null}
@@ -185,7 +183,7 @@ function Candidates({ race: { runs, winner } }: Readonly<{ race: RaceResponse }>
     <>
       <DataTable
         label={t.candidates}
-        head={[t.run, t.wrapper, t.decision, t.added, t.removed, t.change]}
+        head={[t.run, t.wrapper, t.decision, t.states.added, t.states.removed, t.change]}
         numbersFrom={Infinity}
         rows={runs.map(({ run_id, worker, state, decision, inbox_id, change }) => [
           <>
@@ -306,13 +304,11 @@ export function compareChanges(one: Change, other: Change): readonly FileChange[
   });
 }
 
-/** Lists the known lines of the commit by their number. */
 function listBase(file: ChangedFile | undefined): readonly (readonly [number, string])[] {
   const lines = file?.hunks.flatMap((hunk) => hunk.lines) ?? [];
   return lines.flatMap(({ old_line, text }) => (old_line === null ? [] : [[old_line, text] as const]));
 }
 
-/** Applies a run's edits to the known lines. */
 function render(file: ChangedFile | undefined, base: ReadonlyMap<number, string>): string {
   const removed = new Set<number>();
   /** Added lines by the number of the line before them; 0 for the start of the file. */

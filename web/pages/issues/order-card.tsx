@@ -39,7 +39,7 @@ export function OrderCard({ history, isActive }: Readonly<{ history: OrderHistor
       )}
       {comments.length === 0 ? null : (
         <div>
-          <h3>{t.comments}</h3>
+          <h3>{t.itemsLabels.comment}</h3>
           <ul class="notes">
             {comments.map((comment) => (
               <li key={comment.id}>
@@ -106,7 +106,7 @@ function ItemLine({ item, decisionReason }: Readonly<{ item: InboxItem; decision
   return (
     <>
       {item.resolution === null ? (
-        <Badge tone="warn">{t.waiting}</Badge>
+        <Badge tone="warn">{t.states.waiting}</Badge>
       ) : (
         <Badge>{labelResolution(String(action))}</Badge>
       )}{' '}
@@ -142,7 +142,6 @@ export function CommentLine({ comment }: Readonly<{ comment: OutboxMessage }>) {
   );
 }
 
-/** An order with its inbox items and comments. */
 interface OrderHistory {
   readonly runId: string;
   /** Null if the order is too old for the server to list. */

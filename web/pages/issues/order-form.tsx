@@ -172,15 +172,12 @@ const ORDER_FIELDS = {
   requestId: { path: null, read: (): string => '' },
 };
 
-/** The values of the form. */
 export type OrderForm = { readonly [Name in keyof FormOf<typeof ORDER_FIELDS>]: string };
 
-/** Fills the form with an earlier order, to be edited and resubmitted. */
 export function fillOrderForm(order: StoredOrder): OrderForm {
   return fillForm(ORDER_FIELDS, order);
 }
 
-/** An empty form. */
 export const EMPTY_ORDER_FORM: OrderForm = fillOrderForm({});
 
 function asText(value: unknown): string {

@@ -73,7 +73,7 @@ export function NowPage() {
   return (
     <>
       <div class="page-head">
-        <h1>{t.now}</h1>
+        <h1>{t.pages.now}</h1>
         {failure === null || value === null ? null : <InlineFailure failure={failure} reload={reload} />}
       </div>
       {/* All cards appear together, so none of them moves. */}
@@ -94,7 +94,7 @@ function Cards({ running, failed, sinks, budgets, schedules, cost }: Awaited<Ret
       <div>
         <WaitingCard />
         <DeadWorkers />
-        <RunCard title={t.running} runs={running} href="/runs?state=running" />
+        <RunCard title={t.states.running} runs={running} href="/runs?state=running" />
         <RunCard title={t.failedSinceYesterday} runs={failed} href="/runs?outcome=failed&since=yesterday" />
       </div>
       <div>
@@ -106,7 +106,7 @@ function Cards({ running, failed, sinks, budgets, schedules, cost }: Awaited<Ret
             </Row>
           ))}
         </Card>
-        <Card title={t.budgets} href="/budgets" isBad={budgets.some(({ percent }) => percent >= 100)}>
+        <Card title={t.pages.budgets} href="/budgets" isBad={budgets.some(({ percent }) => percent >= 100)}>
           {budgets.slice(0, ROWS).map(({ budget, percent }) => (
             <Row
               key={`${budget.scope} ${budget.name}`}
@@ -125,7 +125,7 @@ function Cards({ running, failed, sinks, budgets, schedules, cost }: Awaited<Ret
             </span>
           </p>
         </Card>
-        <Card title={t.schedules} href="/schedules">
+        <Card title={t.pages.schedules} href="/schedules">
           {schedules.slice(0, ROWS).map((schedule) => (
             <Row
               key={schedule.name}

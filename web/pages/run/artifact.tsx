@@ -92,7 +92,6 @@ async function loadImage(runId: string, path: string, file: FilePreview): Promis
 
 const MAX_PREVIEW_BYTES = 1024 * 1024;
 
-/** Describes the size of a file, and whether the preview is incomplete. */
 export function describeSize(totalBytes: number): string {
   return t.size(formatCount(totalBytes), totalBytes > MAX_PREVIEW_BYTES);
 }
@@ -192,7 +191,6 @@ const CHUNK_BYTES = 1024 * 1024;
 /** Larger files are not loaded; the run's export contains them. */
 const MAX_DOWNLOAD_BYTES = 64 * 1024 * 1024;
 
-/** Reads a run file's bytes in chunks. */
 export async function readArtifactBytes(
   runId: string,
   path: string,

@@ -3,7 +3,6 @@ import type { RawRef } from '../../../src/events/index.js';
 /** A byte range in one stream of one attempt; the end is exclusive. */
 export type ByteSpan = Pick<RawRef, 'attempt_number' | 'stream' | 'byte_from' | 'byte_to'>;
 
-/** Byte ranges in multiple streams. */
 export interface ByteRanges {
   /** Grouped by stream, sorted, without overlaps. */
   readonly spans: readonly ByteSpan[];
@@ -11,7 +10,6 @@ export interface ByteRanges {
   readonly overlaps: (span: ByteSpan | null) => boolean;
 }
 
-/** Returns a key for an attempt's stream. */
 export function getStreamKey({ attempt_number, stream }: Pick<RawRef, 'attempt_number' | 'stream'>): string {
   return `${attempt_number}.${stream}`;
 }
@@ -57,7 +55,6 @@ function joinStream(spans: readonly ByteSpan[]): readonly ByteSpan[] {
   return joined;
 }
 
-/** Finds the events parsed from a byte range. */
 export interface RefIndex {
   readonly add: (ref: RawRef | null, index: number) => void;
   /** Returns at most `limit` events parsed from any of these bytes: single-frame events first, then longer ones. */

@@ -21,7 +21,7 @@ export function ConversationPane({ run, isLive }: PaneProps) {
     <PaneList
       run={run}
       isLive={isLive}
-      label={t.conversation}
+      label={t.states.conversation}
       estimate={55}
       {...list}
       row={(position) => {
@@ -78,13 +78,13 @@ function chooseTitle(view: ItemView): ComponentChildren {
     case 'tool':
       return <SafeText text={readFirstLine(view.name)} />;
     case 'question':
-      return view.isAnswerable ? t.question : t.endOfTurn;
+      return view.isAnswerable ? t.states.question : t.endOfTurn;
     case 'reply':
       return t.answer;
     case 'raw':
       return view.stream;
     case 'failed':
-      return view.category === 'canceled' ? t.canceled : t.failed;
+      return view.category === 'canceled' ? t.states.canceled : t.states.failed;
     case 'status':
     case 'reasoning':
     case 'artifact':
@@ -103,11 +103,13 @@ export function chooseState(view: ItemView, hasRunEnded: boolean): Readonly<{ la
       return hasRunEnded ? { label: t.cutOff, tone: 'plain' } : { label: t.writing, tone: 'plain' };
     case 'tool':
       if (view.status === 'started')
-        return hasRunEnded ? { label: t.notFinished, tone: 'plain' } : { label: t.running, tone: 'plain' };
-      return view.status === 'failed' ? { label: t.failed, tone: 'bad' } : { label: t.done, tone: 'good' };
+        return hasRunEnded ? { label: t.notFinished, tone: 'plain' } : { label: t.states.running, tone: 'plain' };
+      return view.status === 'failed'
+        ? { label: t.states.failed, tone: 'bad' }
+        : { label: t.states.done, tone: 'good' };
     case 'question':
       if (!view.isOpen) return null;
-      return hasRunEnded ? { label: t.notAnswered, tone: 'plain' } : { label: t.waiting, tone: 'warn' };
+      return hasRunEnded ? { label: t.notAnswered, tone: 'plain' } : { label: t.states.waiting, tone: 'warn' };
     case 'diagnostic':
       return { label: view.code, tone: 'plain' };
     case 'completed':
@@ -236,7 +238,7 @@ function ToolCall({ view }: { readonly view: Extract<ItemView, { kind: 'tool' }>
       {view.error === null ? null : <SafeText as="p" class="tool-error" text={view.error} limit={1000} />}
       {view.output === undefined || view.output === '' ? null : (
         <details>
-          <summary>{t.output}</summary>
+          <summary>{t.states.output}</summary>
           <ToolOutput output={view.output} />
         </details>
       )}

@@ -29,7 +29,6 @@ export interface Conversation {
 /** The maximum number of lines per item of output outside the agent's protocol. */
 const MAX_RAW_LINES = 50;
 
-/** Creates an empty conversation. */
 export function createConversation(): Conversation {
   const events: FcmpEvent[] = [];
   const times: number[] = [];

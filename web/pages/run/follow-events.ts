@@ -5,7 +5,6 @@ import { measureWeight, createStreamShare, acquireStreamSlot } from './share-str
 import type { Release, RunEvent, StreamShare } from './share-stream.js';
 import type { RaspEvent } from '../../../src/events/index.js';
 
-/** A run's stream state. */
 export type StreamState =
   | { readonly state: 'opening' | 'live' | 'reconnecting' | 'paused' | 'full' | 'ended' }
   | { readonly state: 'lost'; readonly failure: Failure };
@@ -232,7 +231,6 @@ export async function processEvents<Event>(
   return 'ended';
 }
 
-/** Waits; returns early when `stop` is aborted. */
 export async function sleep(ms: number, stop: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);
@@ -243,7 +241,6 @@ export async function sleep(ms: number, stop: AbortSignal): Promise<void> {
   });
 }
 
-/** Whether an event belongs to the RASP log. */
 export function isRasp(event: RunEvent): event is RaspEvent {
   return 'attempt_number' in event;
 }

@@ -3,7 +3,6 @@ import type { Conversation } from './conversation.js';
 import type { EventList, RawRows } from './raw-bytes.js';
 import type { RawRef } from '../../../src/events/index.js';
 
-/** The data behind a run's panes. */
 export type RunData = Readonly<{ conversation: Conversation; list: EventList; rows: RawRows }>;
 
 /** The rows that a selection highlights in each pane, and the row each pane scrolls to. */

@@ -116,7 +116,7 @@ export function AttemptTabs({ run, view }: Readonly<{ run: OpenRun; view: RunVie
   const omitted = Math.max(0, count - MAX_ATTEMPTS);
   const { attempt } = run.filter.query.value;
   return (
-    <div class="run-tabs" role="group" aria-label={t.attempts}>
+    <div class="run-tabs" role="group" aria-label={t.states.attempts}>
       {[null, ...Array.from({ length: count - omitted }, (_, index) => omitted + index + 1)].map((number) => (
         <Button
           key={number}

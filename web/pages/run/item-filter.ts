@@ -3,7 +3,6 @@ import type { FcmpEvent } from '../../../src/events/index.js';
 import type { Conversation, Item } from './conversation.js';
 import { findFirst } from './byte-ranges.js';
 
-/** The item kinds to filter by. */
 export const ITEM_KINDS = [
   'messages',
   'reasoning',
@@ -15,7 +14,6 @@ export const ITEM_KINDS = [
   'other',
 ] as const;
 
-/** See {@link ITEM_KINDS}. */
 export type ItemKind = (typeof ITEM_KINDS)[number];
 
 const KINDS_BY_TYPE: Readonly<Partial<Record<FcmpEvent['type'], ItemKind>>> = {

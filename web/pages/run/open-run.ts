@@ -39,7 +39,6 @@ export interface OpenRun {
   /** The start and end of the run, in milliseconds; null until they are known. */
   readonly span: Signal<Readonly<{ start: number | null; end: number | null }>>;
   readonly selection: Signal<Selection | null>;
-  /** The open tab; null for the first one. */
   readonly tab: Signal<TabName | null>;
   readonly highlight: ReadonlySignal<Highlight | null>;
   /** The replayed time, in milliseconds; null if everything is shown. */

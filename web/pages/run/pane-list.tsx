@@ -7,7 +7,6 @@ import type { Item } from './conversation.js';
 import type { OpenRun } from './open-run.js';
 import { t } from './texts.js';
 
-/** The props of every pane. */
 export type PaneProps = Readonly<{ run: OpenRun; isLive: boolean }>;
 
 type PaneRow = readonly [dependencies: readonly unknown[], draw: () => ComponentChildren];

@@ -128,7 +128,6 @@ function PaneDivider() {
 /** Neither of two neighbours becomes narrower than this fraction of their combined width. */
 const MIN_FRACTION = 0.15;
 
-/** Divides the combined width of two neighbours. */
 export function divideWidth(sum: number, fraction: number): Readonly<{ left: number; right: number }> {
   const left = sum * Math.min(1 - MIN_FRACTION, Math.max(MIN_FRACTION, fraction));
   return { left, right: sum - left };

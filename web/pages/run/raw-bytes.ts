@@ -28,7 +28,6 @@ export interface RawRows {
   readonly countAt: (time: number) => number;
 }
 
-/** The maximum number of bytes per row; longer frames are split. */
 export const ROW_BYTES = 16 * 1024;
 /** The maximum number of rows, more than anyone would scroll through. */
 const MAX_ROWS = 500_000;
@@ -41,7 +40,6 @@ interface Stream {
   readonly starts: number[];
 }
 
-/** Creates an empty list of rows. */
 export function createRawRows(): RawRows {
   // Parallel arrays of numbers: one object per row would take four times as much memory.
   const rowStreams: Stream[] = [];
@@ -129,7 +127,6 @@ export function findLastStderr(files: readonly CapturedFile[]): CapturedFile | n
   return stderrFiles.toSorted((one, other) => readAttempt(other) - readAttempt(one))[0] ?? null;
 }
 
-/** A run's RASP events so far. */
 export interface EventList {
   readonly events: readonly RaspEvent[];
   /** The time of each event, in milliseconds, never decreasing. */
@@ -139,7 +136,6 @@ export interface EventList {
   readonly find: (attempt: number, seq: number) => number | null;
 }
 
-/** Creates an empty list. */
 export function createEventList(): EventList {
   const events: RaspEvent[] = [];
   const times: number[] = [];
@@ -190,7 +186,6 @@ const MAX_CONCURRENT = 2;
 const MAX_WAITING = 32;
 type Block = Readonly<{ bytes: Uint8Array; isTruncated: boolean }>;
 
-/** Creates an empty cache of blocks. */
 export function createRawBlocks(read: ReadBytes, onChange: () => void): RawBlocks {
   /** The most recently used blocks, the latest at the end. */
   const blocks = new Map<string, Block>();

@@ -73,7 +73,6 @@ function answer(
   });
 }
 
-/** The form that answers a question or a permission request. */
 export function ReplyForm(props: {
   readonly id: string;
   readonly question: OpenQuestion;
@@ -100,7 +99,7 @@ export function ReplyForm(props: {
       onKeyDown={submitByKey}
     >
       {isQuoted && permission === undefined ? (
-        <div class="reply-question" tabIndex={0} role="group" aria-label={t.question}>
+        <div class="reply-question" tabIndex={0} role="group" aria-label={t.states.question}>
           <Markdown text={question.prompt} />
         </div>
       ) : null}

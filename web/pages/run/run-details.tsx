@@ -9,13 +9,11 @@ import type { OpenRun } from './open-run.js';
 import type { FcmpData, FcmpEvent } from '../../../src/events/index.js';
 import type { Conversation } from './conversation.js';
 import { toPath } from '../../app/route.js';
-import { Badge, labelState } from '../../ui/badge.js';
+import { Badge, describeRepair, labelState } from '../../ui/badge.js';
 import { CopyButton } from '../../ui/button.js';
-import { describeRepair } from '../../ui/json-labels.js';
 import { ArtifactPreview } from './artifact.js';
 import { t } from './texts.js';
 
-/** A run's task: its prompt, the other fields of its spec, and its times. */
 export function TaskView({ view }: Readonly<{ view: RunView }>) {
   const { prompt, ...otherFields } = view.spec;
   return (
@@ -38,10 +36,16 @@ export function AttemptsView({ run, hasEnded }: Readonly<{ run: OpenRun; hasEnde
   void run.redraws.page.value;
   const attempts = summarizeAttempts(run.data.conversation);
   const rows: readonly (readonly [string, (attempt: AttemptSummary) => string])[] = [
-    [t.outcome, (attempt) => attempt.end ?? (hasEnded || attempt !== attempts.at(-1) ? t.endedAt : t.running)],
+    [
+      t.outcome,
+      (attempt) => attempt.end ?? (hasEnded || attempt !== attempts.at(-1) ? t.states.ended : t.states.running),
+    ],
     [t.duration, ({ from, to }) => formatDuration(to - from)],
-    [t.messages, ({ messages }) => String(messages)],
-    [t.tools, ({ tools, failedTools }) => (failedTools === 0 ? String(tools) : t.toolsFailed(tools, failedTools))],
+    [t.states.messages, ({ messages }) => String(messages)],
+    [
+      t.states.tools,
+      ({ tools, failedTools }) => (failedTools === 0 ? String(tools) : t.toolsFailed(tools, failedTools)),
+    ],
     [t.usage, ({ usage }) => formatUsage(usage)],
     [t.answerBeforeTheAttempt, ({ reply }) => reply ?? ''],
     [t.lastMessage, ({ lastText }) => lastText ?? ''],
@@ -87,7 +91,6 @@ type Usage = FcmpData<'conversation.completed'>['usage'] | null;
 /** The maximum number of listed attempts; the conversation has all of them. */
 export const MAX_ATTEMPTS = 20;
 
-/** Summarizes a conversation's last attempts for comparison. */
 export function summarizeAttempts(
   conversation: Pick<Conversation, 'events' | 'times' | 'items'>,
 ): readonly AttemptSummary[] {
@@ -136,7 +139,6 @@ function createSummary(attempt: number, from: number): MutableSummary {
   return { attempt, from, to: from, ...counts, reply: null, lastText: null, end: null, usage: null };
 }
 
-/** A run's result: the value, the repairs and the errors. */
 export function RunResultView({
   result,
   refused = [],
@@ -160,7 +162,7 @@ export function RunResultView({
           <CopyButton label={t.copyValue} read={() => JSON.stringify(value, null, 2)} />
         </p>
       )}
-      <Value title={t.comment} value={comment} />
+      <Value title={t.states.comment} value={comment} />
       <Value title={t.lastOutput} value={text} />
       <NoteList title={t.warnings} lines={warnings.map(({ code, message }) => [code, message, ''])} />
       <NoteList title={t.deniedTools} lines={denials.map(describeDenial)} />
@@ -175,13 +177,12 @@ export function RunResultView({
           return [kind, describeRepair(kind) ?? message, t.atOffset(offset)];
         })}
       />
-      <Value title={t.model} value={model} />
-      <Value title={t.process} value={process} />
+      <Value title={t.states.model} value={model} />
+      <Value title={t.states.process} value={process} />
     </>
   );
 }
 
-/** Who denied a tool, and when. */
 export function describeDenial({ tool, by, who, why, at, input }: Denial): NoteLine {
   const call = input === undefined ? '' : ` ${JSON.stringify(input).slice(0, 200)}`;
   const decider = { rule: t.deniedByRule, engine: t.deniedByAgent, person: t.deniedByPerson(who) }[by];
@@ -290,7 +291,6 @@ function Lines({ title, lines }: Readonly<{ title: string; lines: readonly strin
 /** The maximum number of listed files; the export has all of them. */
 const MAX_FILES = 100;
 
-/** The files that a run created, changed or deleted. */
 export function ChangedFiles(
   props: Readonly<{ runId: string; artifacts: NonNullable<RunView['result']>['artifacts'] }>,
 ) {
@@ -306,7 +306,7 @@ export function ChangedFiles(
           <li key={`${change} ${path}`}>
             {change === 'deleted' ? (
               <span class="row">
-                <span class="dim">{t.deleted}</span>
+                <span class="dim">{t.states.deleted}</span>
                 <SafeText as="code" text={path} limit={400} />
               </span>
             ) : (

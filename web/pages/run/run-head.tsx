@@ -30,7 +30,7 @@ export function RunHead(props: Readonly<{ run: RunView; onChange: () => void; co
     <header class="run-head">
       <div class="run-title">
         <h1>
-          <a href="/runs">{t.runs}</a> / <SafeText text={run.title ?? id} limit={200} />
+          <a href="/runs">{t.pages.runs}</a> / <SafeText text={run.title ?? id} limit={200} />
         </h1>
         <span class="end row run-actions">
           {review === undefined ? null : (
@@ -82,13 +82,12 @@ function formatRunDuration(startedAt: string | null, endedAt: string | null): st
   return formatDuration(Math.max(0, end - Date.parse(startedAt)));
 }
 
-/** A button that cancels a run at once. */
 function CancelRun({ run, onChange }: Readonly<{ run: RunView; onChange: () => void }>) {
   const cancellation = useAction(async () => {
     await client.cancelRun({ id: run.id }).finally(onChange);
   });
   if (run.state === 'ended' || !hasScope('run')) return null;
-  if (run.cancel_requested) return <span class="dim">{t.canceling}</span>;
+  if (run.cancel_requested) return <span class="dim">{t.states.canceling}</span>;
   return (
     <>
       <Refused why={cancellation.failure} />
@@ -158,45 +157,15 @@ export function FailureCard(props: Readonly<{ run: OpenRun; view: RunView; stder
 
 /** Returns advice on a failure: by cause or code if more specific, otherwise by category. */
 export function chooseAdvice({ cause = 'unknown', code, category }: RunError, retries = 0): string {
-  if (code === 'OUTPUT_NOT_VALIDATED' && retries > 0) return RETRIES_USED_UP;
-  return BY_CAUSE[cause] ?? BY_CODE[code] ?? BY_CATEGORY[category];
+  if (code === 'OUTPUT_NOT_VALIDATED' && retries > 0) return t.allRetriesWereUsedCompare;
+  return BY_CAUSE[cause] ?? BY_CODE[code] ?? t.adviceByCategory[category];
 }
 
 type RunError = NonNullable<NonNullable<RunView['result']>['error']>;
 
-const BY_CAUSE: Readonly<Partial<Record<NonNullable<RunError['cause']>, string | null>>> = {
-  auth: t.signInToTheEngine,
-  rate_limit: t.waitUntilTheProvidersRate,
-  quota: t.theProviderAccountHasNo,
-  model: t.theModelRefusedTheRequest,
-  server: t.theModelsServiceFailedRun,
-  context: t.theRequestWasTooLong,
-  network: t.checkTheServersNetworkThen,
-  permission: t.allowMorePermissionsWithEdit,
-  unknown: null,
-};
+const BY_CAUSE: Readonly<Partial<Record<NonNullable<RunError['cause']>, string>>> = t.adviceByCause;
 
-const RETRIES_USED_UP = t.allRetriesWereUsedCompare;
-
-const BY_CODE: Readonly<Record<string, string>> = {
-  OUTPUT_NOT_VALIDATED: t.compareTheAnswerWithThe,
-  PROCESS_NOT_STARTED: t.installTheEngineOnThe,
-  PROCESS_SIGNALED: t.checkWhatStoppedTheProcess,
-  RUN_TIMED_OUT: t.raiseTheTimeLimitWith,
-  SANDBOX_UNAVAILABLE: t.installBubblewrapOnTheServer,
-  PLACEMENT_FAILED: t.changeTheImageOrIts,
-  WORKER_GONE: t.findOutOnThatHost,
-  SESSION_LOST: t.startANewRunWhose,
-};
-
-const BY_CATEGORY: Readonly<Record<RunError['category'], string>> = {
-  canceled: t.runAgainIfItWas,
-  output: t.compareTheAnswerWithThe2,
-  limit: t.raiseTheLimitNamedIn,
-  timeout: t.raiseTheTimeLimitWith,
-  process: t.readTheEndOfStderr,
-  engine: t.readTheEnginesMessageIf,
-};
+const BY_CODE: Readonly<Record<string, string>> = t.adviceByCode;
 
 /** The last failed tool call. The line is always shown, because events arrive after the page was drawn. */
 function FailedTool({ run }: Readonly<{ run: OpenRun }>) {
@@ -213,7 +182,7 @@ function FailedTool({ run }: Readonly<{ run: OpenRun }>) {
           class="link"
           onClick={() => (run.selection.value = { pane: 'conversation', seq: tool.seq })}
         >
-          <SafeText text={`${tool.name}: ${tool.error ?? t.failed}`.slice(0, 200)} />
+          <SafeText text={`${tool.name}: ${tool.error ?? t.states.failed}`.slice(0, 200)} />
         </button>
       )}
     </p>

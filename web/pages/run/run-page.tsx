@@ -25,7 +25,6 @@ const ADDRESS_DELAY_MS = 250;
 /** The fraction of the events that a page which has reached its limit keeps while it continues to follow a run. */
 const KEPT_AT_LIMIT = 0.1;
 
-/** The run page: task, result and panes, live or replayed. */
 export function RunPage() {
   const id = route.value.page === 'run' ? route.value.id : '';
   return <LoadedRun key={id} id={id} />;
@@ -320,7 +319,6 @@ export function chooseLongerTimes(one: readonly number[], other: readonly number
   return (one.at(-1) ?? 0) >= (other.at(-1) ?? 0) ? one : other;
 }
 
-/** Returns the step size of a slider over this many milliseconds. */
 export function chooseSliderStep(lengthMs: number): number {
   return Math.max(1, Math.round(lengthMs / 1000));
 }

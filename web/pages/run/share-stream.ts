@@ -1,9 +1,7 @@
 import type { FcmpEvent, RaspEvent } from '../../../src/events/index.js';
 
-/** An event of either log of a run. */
 export type RunEvent = FcmpEvent | RaspEvent;
 
-/** Releases a lock or a slot. */
 export type Release = () => void;
 
 /** Shares a run's stream between tabs: one tab has the stream and passes its events to the others. */
@@ -25,7 +23,6 @@ export interface Tabs {
 /** A connection to all other tabs that have opened a channel with the same name. */
 type Channel = Readonly<{ send: (message: Message) => void; close: () => void }>;
 
-/** A message between tabs. */
 export type Message =
   /** Sent by a tab that has taken over the stream. */
   | { readonly type: 'leads' }

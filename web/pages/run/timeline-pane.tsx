@@ -33,7 +33,7 @@ export function TimelinePane({ run, isLive }: PaneProps) {
       <PaneList
         run={run}
         isLive={isLive}
-        label={t.timeline}
+        label={t.states.timeline}
         estimate={25}
         {...list}
         row={(position) => {
@@ -117,12 +117,12 @@ function placeLabel(left: number, right: number, isGrowing: boolean): readonly [
 
 const KIND_LABELS: Readonly<Record<ItemKind, string>> = {
   messages: t.message,
-  reasoning: t.reasoning,
+  reasoning: t.states.reasoning,
   tools: t.tool,
   'sub-agents': t.subAgent,
-  questions: t.question,
+  questions: t.states.question,
   files: t.file,
-  output: t.output,
+  output: t.states.output,
   other: t.run,
 };
 

@@ -14,7 +14,6 @@ const STEP_S = 3 * 3600;
 const RELOAD_MS = 60_000;
 const BAR_COUNT = LENGTH_S / STEP_S;
 
-/** The outcomes of a step. */
 interface Bar {
   readonly from: string;
   readonly to: string;

@@ -44,13 +44,10 @@ const RUN_FIELDS = {
   requestId: text(null, () => ''),
 };
 
-/** The values of the form. */
 export type RunForm = FormOf<typeof RUN_FIELDS>;
 
-/** An empty form. */
 export const EMPTY_RUN_FORM: RunForm = fillForm(RUN_FIELDS, { engine: '', workdir: '' });
 
-/** The form field for each problem path or code. */
 export const RUN_FIELD_MAP: FieldMap<keyof RunForm> = {
   paths: mapPaths(RUN_FIELDS),
   codes: {
@@ -133,7 +130,6 @@ export type OtherFields = Pick<RunRequest, 'terminal' | 'format' | 'session' | '
   >;
 };
 
-/** Fills the form with an earlier run's spec. */
 export function fillRunForm(spec: RunSpec): Readonly<{ form: RunForm; otherFields: OtherFields }> {
   const { terminal, format, session, approvals, resume } = spec;
   const { hold_s, output_bytes, line_bytes, events, stored_bytes } = spec.limits ?? {};
@@ -146,7 +142,6 @@ export function fillRunForm(spec: RunSpec): Readonly<{ form: RunForm; otherField
   };
 }
 
-/** Adds the spec fields that are not in the form to the request. */
 export function addOtherFields<Request extends RunRequest>(
   request: Request,
   { limits, ...otherFields }: OtherFields,

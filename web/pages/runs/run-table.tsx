@@ -24,7 +24,7 @@ export function listColumns(): readonly Column<RunSummary>[] {
   return [
     { name: t.state, width: '9.6rem', cell: (run) => <RunState run={run} /> },
     ...optional.slice(0, isIssueShown ? 1 : 0),
-    { name: t.task, class: 'wide', cell: (run) => <Task run={run} /> },
+    { name: t.states.task, class: 'wide', cell: (run) => <Task run={run} /> },
     ...optional.slice(isIssueShown ? 1 : 0),
   ];
 }
@@ -125,7 +125,6 @@ const OPTIONAL = {
 
 type OptionalColumn = keyof typeof OPTIONAL;
 
-/** Optional columns in the list of runs, in table order. */
 export const OPTIONAL_COLUMNS = Object.keys(OPTIONAL) as readonly OptionalColumn[];
 
 const COLUMNS_KEY = 'sluice.columns';
@@ -141,13 +140,11 @@ export function readColumns(stored: string | null): readonly OptionalColumn[] {
   return OPTIONAL_COLUMNS.filter((column) => names?.includes(column) ?? !HIDDEN.includes(column));
 }
 
-/** Shows or hides a column in this browser. */
 export function toggleColumn(column: OptionalColumn): void {
   columns.value = OPTIONAL_COLUMNS.filter((name) => columns.value.includes(name) !== (name === column));
   writeStored(COLUMNS_KEY, columns.value.join(','));
 }
 
-/** Summarizes the listed runs. */
 export function describeTotals(runs: readonly RunSummary[]): string {
   const outcomes = new Map<keyof typeof t.counted, number>();
   let tokens = 0;

@@ -8,7 +8,6 @@ import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
 import { listStateOptions } from '../../ui/badge.js';
 import { formatCount, formatMoment, formatTimeZone } from '../../ui/format.js';
-import { LEVEL_LABELS } from '../../ui/json-labels.js';
 import { clearFilters, ListPage, readFilters, type Filter } from '../../ui/list-page.js';
 import { Loading, PageNotLoaded } from '../../ui/notice.js';
 import { SafeText } from '../../ui/safe-text.js';
@@ -22,7 +21,6 @@ type RunQuery = NonNullable<NonNullable<Parameters<Client['listRuns']>[0]>['quer
 
 const COUNT_MS = 30_000;
 
-/** The list of runs, or the form that starts one. */
 export function RunsPage() {
   return query.value.has('start') ? <StartRun /> : <RunList />;
 }
@@ -43,12 +41,12 @@ function listRunFilters(engines: readonly string[]): readonly Filter[] {
       kind: 'choice',
       options: listStateOptions(['success', 'failed', 'canceled', 'comment']),
     },
-    { name: 'engine', label: t.engine, kind: 'choice', options: engines, isOpen: true },
+    { name: 'engine', label: t.states.engine, kind: 'choice', options: engines, isOpen: true },
     {
       name: 'repair_level',
       label: t.repair,
       kind: 'choice',
-      options: Object.entries(LEVEL_LABELS).map(([value, label]) => ({ value, label })),
+      options: Object.entries(t.levels).map(([value, label]) => ({ value, label })),
     },
     { name: 'since', label: null, kind: 'from' },
     { name: 'until', label: null, kind: 'to' },
@@ -59,7 +57,6 @@ function listRunFilters(engines: readonly string[]): readonly Filter[] {
   ];
 }
 
-/** Reads the filter from the address. */
 export function readRunFilter(address: URLSearchParams): RunQuery {
   return readFilters(listRunFilters([]), address);
 }
@@ -79,7 +76,7 @@ function RunList() {
   const total = counted.value?.total ?? 0;
   return (
     <ListPage
-      title={t.runs}
+      title={t.pages.runs}
       itemName="run"
       end={hasScope('run') ? <Link label={t.startARun} class="button primary" href="/runs?start" /> : undefined}
       filters={filters}
@@ -120,7 +117,6 @@ function RunList() {
 /** A filter without a field; links from charts set it. */
 type FilterChip = Readonly<{ text: string; names: readonly string[] }>;
 
-/** Describes the filters without a field, with local times. */
 export function listChips(filter: RunQuery): readonly FilterChip[] {
   const { since, until, ended_since: endedSince, ended_until: endedUntil, model, engine_version: version } = filter;
   const created = formatBounds(since, until);
@@ -176,7 +172,7 @@ function StartRun() {
 const BUILT_IN: readonly SavedView[] = [
   { name: t.failedToday, query: 'outcome=failed&since=today' },
   { name: t.failedYesterday, query: 'outcome=failed&since=yesterday&until=yesterday' },
-  { name: t.running, query: 'state=running' },
+  { name: t.states.running, query: 'state=running' },
 ];
 
 function ViewBar() {
@@ -265,7 +261,6 @@ function isView(value: unknown): value is SavedView {
   return typeof value.name === 'string' && typeof value.query === 'string' && value.query.length <= MAX_QUERY_LENGTH;
 }
 
-/** Adds a view, or replaces the view with the same name. */
 export function putView(views: readonly SavedView[], view: SavedView): readonly SavedView[] {
   const name = view.name.trim().slice(0, MAX_NAME_LENGTH);
   if (name === '') return views;

@@ -3,7 +3,7 @@ import { navigate, query } from '../../app/router.js';
 import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
 import { bindFields, FormCard, RequestFormView, useRequestForm, type FormPart } from '../../ui/form.js';
-import { isProfile, PROFILES } from '../../ui/json-labels.js';
+import { isProfile } from '../../ui/badge.js';
 import { Loaded } from '../../ui/notice.js';
 import { checkRunForm, EMPTY_RUN_FORM, fillRunForm, addOtherFields, RUN_FIELD_MAP } from './run-form.js';
 import { Button } from '../../ui/button.js';
@@ -95,7 +95,7 @@ function TaskFields({
     <>
       {select(
         'engine',
-        t.engine,
+        t.states.engine,
         t.theAgentToRunIt,
         engines.map((value) => ({ value, label: value === 'command' ? t.commandAnyAllowedCommand : value })),
       )}
@@ -171,7 +171,7 @@ function SandboxFields({ canBypass, ...form }: Part<{ canBypass: boolean }>) {
       ])}
       {sandbox === 'off'
         ? null
-        : radio('network', t.network, [
+        : radio('network', t.states.network, [
             ['host', t.full, t.everythingThatTheHostCan],
             ['hosts', t.someHosts, t.onlyTheHostsListedBelow],
             ['none', t.none, t.theAgentCannotReachIts],
@@ -208,7 +208,7 @@ function ContractFields(form: Part) {
         <Button label={t.insertAnExample} disabled={hasSchema} onClick={() => form.edit({ schema: EXAMPLE })} />
       </p>
       <div class="pair">
-        {select('profile', t.profile, isProfile(profile) ? PROFILES[profile] : '', Object.keys(PROFILES))}
+        {select('profile', t.profile, isProfile(profile) ? t.profiles[profile] : '', Object.keys(t.profiles))}
         {text('maxRetries', t.retries, t.howManyTimesARejected, {
           inputMode: 'numeric',
           size: 6,
@@ -240,7 +240,7 @@ function LimitFields({ allowedEnv, ...form }: Part<{ allowedEnv: readonly string
           : null}
         {number('tokens', t.tokenLimit, t.defaultOnlyTheEnginesOwn)}
         {number('cost', t.costLimitInUsDollars, t.comparedWithTheCostThat)}
-        {form.isCommand ? null : text('model', t.modelField, t.defaultTheEnginesChoice)}
+        {form.isCommand ? null : text('model', t.states.model, t.defaultTheEnginesChoice)}
       </div>
       {text(
         'env',

@@ -38,7 +38,7 @@ export function SchedulesPage() {
   const schedules = useResource('schedules', async (signal) => client.listSchedules({ signal }), { live: true });
   return (
     <ResourcePage
-      title={t.schedules}
+      title={t.pages.schedules}
       resource={schedules}
       isEmpty={({ items }) => items.length === 0}
       emptyTitle={t.noSchedules}
@@ -65,7 +65,7 @@ function Details({ schedule, reload }: { readonly schedule: ScheduleView; readon
       <Facts
         facts={{
           [t.issue]: <IssueLink of={issue_ref} />,
-          [t.whileItsIssueIsBusy]: OVERLAPS[overlap],
+          [t.whileItsIssueIsBusy]: t.overlaps[overlap],
           [t.paused]: paused === null ? null : <SafeText text={`${paused.why} (${paused.who})`} limit={2000} />,
           [t.pausedSince]: paused === null ? null : <Timestamp at={paused.at} />,
         }}
@@ -88,12 +88,6 @@ function Details({ schedule, reload }: { readonly schedule: ScheduleView; readon
     </div>
   );
 }
-
-const OVERLAPS: Readonly<Record<ScheduleView['overlap'], string>> = {
-  skip: t.theTickIsSkipped,
-  queue: t.theLastTickWaitsUntil,
-  replace: t.theRunUnderWayIs,
-};
 
 function Actions({ schedule: { name, paused }, reload }: Readonly<{ schedule: ScheduleView; reload: () => void }>) {
   const why = useSignal('');

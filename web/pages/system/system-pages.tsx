@@ -64,7 +64,7 @@ function Fate({ worker }: Readonly<{ worker: WorkerRecord }>) {
 export function WorkersPage() {
   const resource = useResource('workers', async (signal) => client.listWorkers({ signal }), { live: true });
   return (
-    <ResourcePage title={t.workers} resource={resource}>
+    <ResourcePage title={t.pages.workers} resource={resource}>
       {({ items }) => (
         <>
           {items.some(({ state }) => state === 'alive') ? null : (
@@ -99,7 +99,7 @@ export function BudgetsPage() {
   const budgets = useResource('budgets', async (signal) => client.listBudgets({ signal }), { live: true });
   return (
     <ResourcePage
-      title={t.budgets}
+      title={t.pages.budgets}
       resource={budgets}
       isEmpty={({ items }) => items.length === 0}
       emptyTitle={t.noBudgets}
@@ -112,7 +112,7 @@ export function BudgetsPage() {
 
 function Budgets({ value }: { readonly value: Awaited<ReturnType<typeof client.listBudgets>> }) {
   return (
-    <section class="budgets stack" aria-label={t.budgets}>
+    <section class="budgets stack" aria-label={t.pages.budgets}>
       <p class="help">{describeBudgetDay(new Date())}</p>
       <div class="budget-cards">
         {value.items.map(({ scope, name, tokens, cost }) => (
@@ -207,9 +207,6 @@ function SettingsPage<Item>(props: {
   );
 }
 
-const RULE_TONES: Readonly<Record<ApprovalRule['decide'], Tone>> = { allow: 'plain', deny: 'plain', ask: 'plain' };
-const RULE_LABELS: Readonly<Record<ApprovalRule['decide'], string>> = { allow: t.allow, deny: t.deny, ask: t.ask };
-
 const pattern = (text: string | undefined) =>
   text === undefined ? <span class="dim">{t.any}</span> : <SafeText as="code" text={text} limit={200} />;
 
@@ -220,7 +217,7 @@ const RULE_COLUMNS: readonly Column<NumberedRule>[] = [
   {
     name: t.decision,
     width: '7rem',
-    cell: ({ decide }) => <Badge tone={RULE_TONES[decide]}>{RULE_LABELS[decide]}</Badge>,
+    cell: ({ decide }) => <Badge>{t.rules[decide]}</Badge>,
   },
   { name: t.tool, width: '18%', isLabeled: true, cell: ({ tool }) => pattern(tool) },
   { name: t.command, width: '22%', isLabeled: true, cell: ({ command }) => pattern(command) },
@@ -232,7 +229,7 @@ const RULE_COLUMNS: readonly Column<NumberedRule>[] = [
 export function RulesPage() {
   return (
     <SettingsPage
-      title={t.approvalRules}
+      title={t.pages.rules}
       purpose={t.readTheApprovalRules}
       select={({ approvals }) => approvals.map((rule, index) => ({ ...rule, number: index + 1 }))}
       columns={RULE_COLUMNS}
@@ -261,7 +258,7 @@ const TOKEN_COLUMNS: readonly Column<Settings['tokens'][number]>[] = [
 export function TokensPage() {
   return (
     <SettingsPage
-      title={t.accessTokens}
+      title={t.pages.tokens}
       purpose={t.seeTheTokens}
       select={({ tokens }) => tokens}
       columns={TOKEN_COLUMNS}

@@ -22,7 +22,6 @@ const ENVIRONMENTS: Readonly<Record<keyof CodeForResult, Readonly<{ name: string
   http: { name: t.http, help: t.aServerWithTokensAlso },
 };
 
-/** Code to copy that parses the same input elsewhere. */
 export function CodePanel({ server, children }: Readonly<{ server: string; children: ComponentChildren }>) {
   const environment = useSignal<keyof CodeForResult>('library');
   const code = createCode(
@@ -61,7 +60,6 @@ export function CodePanel({ server, children }: Readonly<{ server: string; child
 const MAX_INLINE_LENGTH = 4000;
 type CodeForResult = Readonly<{ library: string; command: string; http: string }>;
 
-/** Creates the code that parses the workbench input elsewhere. */
 export function createCode({ text, schemaText, options }: InspectionInput, origin: string): CodeForResult {
   const schema = schemaText.trim();
   return {

@@ -1,10 +1,8 @@
 import type { WorkbenchOptions } from './inspection.js';
 import { t } from './texts.js';
 
-/** Example input with its schema and options. */
 export type Example = Readonly<{ name: string; text: string; schemaText: string; options: WorkbenchOptions }>;
 
-/** The initial options. */
 export const DEFAULT_OPTIONS: WorkbenchOptions = {
   profile: 'default',
   allowPartial: false,
@@ -159,7 +157,6 @@ Let me know if anything else is needed.`,
   },
 ];
 
-/** Example schemas. */
 export const SCHEMA_EXAMPLES: readonly Readonly<{ name: string; schemaText: string }>[] = [
   { name: t.noneAnyJson, schemaText: '' },
   { name: t.aReview, schemaText: REVIEW },

@@ -2,11 +2,9 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { Badge } from '../../ui/badge.js';
 import { formatCount } from '../../ui/format.js';
-import { LEVEL_LABELS, REPAIR_DESCRIPTIONS } from '../../ui/json-labels.js';
 import { SafeText } from '../../ui/safe-text.js';
 import type { Inspection, ValueNote, Span, CandidateState, ValueRow, ValueView } from './inspection.js';
 import { choose, selectedSpan } from './workbench-state.js';
-import type { FinderName } from '../../../src/json/index.js';
 import type { Tone } from '../../ui/notice.js';
 import { VirtualList } from '../../ui/virtual-list.js';
 import { t } from './texts.js';
@@ -16,7 +14,7 @@ const INITIAL_ENTRIES = 25;
 
 /** Returns the text for what the worker reports by name; other texts, such as a parser's message, stay as they are. */
 export function explain(text: string): string {
-  const texts: Readonly<Record<string, string>> = { ...t.reported, ...LEVEL_LABELS };
+  const texts: Readonly<Record<string, string>> = { ...t.reported, ...t.levels };
   return Object.hasOwn(texts, text) ? (texts[text] ?? text) : text;
 }
 
@@ -34,7 +32,7 @@ export function Findings({ inspection }: Readonly<{ inspection: Inspection }>) {
             <span class={`candidate-mark ${state}`}>
               {index + 1} {finder}
             </span>{' '}
-            <Badge tone={STATE_LABELS[state].tone}>{STATE_LABELS[state].label}</Badge> {FINDER_DESCRIPTIONS[finder]}
+            <Badge tone={STATE_LABELS[state].tone}>{STATE_LABELS[state].label}</Badge> {t.finders[finder]}
             <span class="dim why">
               {code === null ? '' : `${code}: `}
               <SafeText text={explain(reason)} limit={300} />
@@ -51,7 +49,7 @@ export function Findings({ inspection }: Readonly<{ inspection: Inspection }>) {
       <FindingList title={t.repairs} items={repairs.items} total={repairs.total}>
         {({ kind, offset }, index) => (
           <Entry key={index} span={{ start: offset, end: offset + 1 }}>
-            <mark class="repair-mark">{index + 1}</mark> <code>{kind}</code> {REPAIR_DESCRIPTIONS[kind]}
+            <mark class="repair-mark">{index + 1}</mark> <code>{kind}</code> {t.repairKinds[kind]}
           </Entry>
         )}
       </FindingList>
@@ -112,15 +110,6 @@ function Entry({ span, children }: Readonly<{ span: Span | null; children: Compo
     </li>
   );
 }
-
-const FINDER_DESCRIPTIONS: Readonly<Record<FinderName, string>> = {
-  whole: t.wholeOutputWithoutThinkBlocks,
-  tag: t.insideJsonTags,
-  ndjson: t.ndjsonLine,
-  envelope: t.insideAJsonField,
-  fence: t.inACodeFence,
-  prose: t.inProse,
-};
 
 const STATE_LABELS: Readonly<Record<CandidateState, Readonly<{ label: string; tone: Tone }>>> = {
   selected: { label: t.selected, tone: 'good' },

@@ -28,7 +28,6 @@ interface InspectedResult extends Inspected {
   readonly result: ParseResult<unknown>;
 }
 
-/** Parses the input and reports everything known about the result. */
 export function inspect(text: string, schema: AlignableSchema | undefined, chosen: WorkbenchOptions): InspectedResult {
   const options = toParseOptions(chosen, schema);
   const result = parse(text, schema, options);
@@ -272,7 +271,6 @@ function describeIssues(issues: readonly Readonly<{ message: string; path?: read
   return messages.join('; ') + (issues.length > 3 ? `; … +${issues.length - 3}` : '');
 }
 
-/** An option change that would lead to a value. */
 export type Suggestion = Readonly<{
   name: 'partial' | 'align' | 'both' | 'last' | 'profile';
   changes: Partial<WorkbenchOptions>;

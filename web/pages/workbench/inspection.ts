@@ -8,7 +8,6 @@ import type {
   Path,
 } from '../../../src/json/index.js';
 
-/** An inspection's input, schema and options. */
 export type InspectionInput = Readonly<{ text: string; schemaText: string; options: WorkbenchOptions }>;
 
 /** The options that the user can choose, named like the `parse` options. */
@@ -25,7 +24,6 @@ export type Span = Readonly<{ start: number; end: number }>;
 /** A candidate's state. The alternative matches with another value; after the selected one, none is checked. */
 export type CandidateState = 'selected' | 'rejected' | 'alternative' | 'unchecked';
 
-/** A candidate and its outcome. */
 export interface CandidateView extends Span {
   readonly finder: FinderName;
   readonly state: CandidateState;
@@ -44,7 +42,6 @@ export interface ValueNote {
   readonly span: Span | null;
 }
 
-/** A line of the value, formatted as JSON. */
 export interface ValueRow {
   readonly depth: number;
   /** The key with its quotes; null in lists and at the root. */
@@ -53,10 +50,8 @@ export interface ValueRow {
   readonly notes: readonly ValueNote[];
 }
 
-/** The start of a value, line by line. */
 export type ValueView = Readonly<{ rows: readonly ValueRow[]; isTruncated: boolean }>;
 
-/** A schema error, and its offset if known. */
 export type SchemaProblem = Readonly<{ message: string; offset: number | null }>;
 
 type InspectionOutcome =
@@ -64,7 +59,6 @@ type InspectionOutcome =
   | { readonly status: 'failed'; readonly code: ParseErrorCode; readonly message: string }
   | { readonly status: 'comment' };
 
-/** The start of a list, and its total length. */
 export type LimitedList<Item> = Readonly<{ items: readonly Item[]; total: number }>;
 
 /** Everything the page shows about one input. All lists are bounded. */
@@ -127,7 +121,6 @@ export function toValueRows(value: unknown, notes: NotesByRow, bounds: ValueBoun
   return { rows, isTruncated: open.length > 0 };
 }
 
-/** Formats a path: `items.3.name`. */
 export function formatPath(path: Path): string {
   return path.join('.');
 }

@@ -1,11 +1,12 @@
+import { t } from './texts.js';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { DEFAULT_OPTIONS } from './examples.js';
-import { isProfile, PROFILES } from '../../ui/json-labels.js';
+import { isProfile } from '../../ui/badge.js';
 import { readOptions, toQuery } from './workbench-state.js';
 
 const options = fc.record({
-  profile: fc.constantFrom(...Object.keys(PROFILES).filter(isProfile)),
+  profile: fc.constantFrom(...Object.keys(t.profiles).filter(isProfile)),
   allowPartial: fc.boolean(),
   align: fc.boolean(),
   ambiguous: fc.constantFrom('first' as const, 'last' as const, null),

@@ -111,7 +111,6 @@ export function StreamPanel(props: Readonly<{ reading: TextReading | null; fail:
   );
 }
 
-/** A slider over the indexes of a list; `unit` describes the chosen entry. */
 function Slider(props: Readonly<{ label: string; at: Signal<number>; count: number; unit: string }>) {
   const { label, at, count, unit } = props;
   return (

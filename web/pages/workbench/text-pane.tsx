@@ -4,7 +4,6 @@ import { EXAMPLES } from './examples.js';
 import type { TextReading } from './use-inspection.js';
 import { isEditing, isStorable, openExample, setText, inputText, choose, selectedSpan } from './workbench-state.js';
 import { Button } from '../../ui/button.js';
-import { REPAIR_DESCRIPTIONS } from '../../ui/json-labels.js';
 import { SafeText } from '../../ui/safe-text.js';
 import type { Inspection, Span } from './inspection.js';
 import { formatCount } from '../../ui/format.js';
@@ -277,7 +276,7 @@ function Part(props: Readonly<{ segment: Segment; found: Found }>) {
         const repair = repairs.items[number];
         if (repair === undefined) return null;
         return (
-          <mark key={number} class="repair-mark" title={`${repair.kind}: ${REPAIR_DESCRIPTIONS[repair.kind]}`}>
+          <mark key={number} class="repair-mark" title={`${repair.kind}: ${t.repairKinds[repair.kind]}`}>
             {number + 1}
           </mark>
         );

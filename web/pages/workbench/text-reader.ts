@@ -7,10 +7,6 @@ import { formatPath, toValueRows } from './inspection.js';
 /** For longer input the value is formatted on one line: indented, it could be many times as long. */
 const MAX_INDENTED_LENGTH = 1_000_000;
 
-interface TextReader {
-  handle(number: number, request: WorkerRequest): WorkerResponse;
-}
-
 interface LastReading {
   readonly number: number;
   readonly input: InspectionInput;
@@ -20,7 +16,7 @@ interface LastReading {
 }
 
 /** Creates the worker's request handler; tests use it without a worker. */
-export function createTextReader(now: () => number): TextReader {
+export function createTextReader(now: () => number) {
   let last: LastReading | undefined;
   function read(number: number, input: InspectionInput): WorkerResponse {
     const { text, schemaText, options } = input;
@@ -36,7 +32,7 @@ export function createTextReader(now: () => number): TextReader {
     return { kind: 'read', inspection, tookMs, suggestions: suggestOptions(text, schema, options, result) };
   }
   return {
-    handle(number, request) {
+    handle(number: number, request: WorkerRequest): WorkerResponse {
       if (request.kind === 'read') return read(number, request.input);
       if (last?.number !== request.reading) return { kind: 'obsolete' };
       const { input, schema, value } = last;
@@ -64,7 +60,6 @@ export type WorkerRequest =
   | { readonly kind: 'stream'; readonly reading: number }
   | { readonly kind: 'push'; readonly reading: number; readonly chunkLength: number; readonly chunkCount: number };
 
-/** A response from the worker. */
 export type WorkerResponse =
   | {
       readonly kind: 'read';
@@ -87,21 +82,14 @@ const MAX_CHANGED = 8;
 const STREAMED_VALUE_BOUNDS = { rows: 200, characters: 500 };
 
 /** Input parsed while it arrives in chunks, as from a model that is still writing. */
-interface StreamSession {
-  push(chunkLength: number, chunkCount: number): StreamView;
-}
+type StreamSession = ReturnType<typeof startStream>;
 
-/** Starts parsing the input with `createJsonStream`. */
-export function startStream(
-  text: string,
-  schema: AlignableSchema | undefined,
-  chosen: WorkbenchOptions,
-): StreamSession {
+export function startStream(text: string, schema: AlignableSchema | undefined, chosen: WorkbenchOptions) {
   const stream = createJsonStream(schema, toParseOptions(chosen, schema));
   let received = 0;
   let result: ParseResult<unknown> | null = null;
   return {
-    push(chunkLength, chunkCount) {
+    push(chunkLength: number, chunkCount: number): StreamView {
       let snapshot = stream.push('');
       const changed = new Set<string>();
       for (let chunk = 0; chunk < chunkCount && received < text.length; chunk += 1) {
@@ -150,7 +138,6 @@ export function choosePace(
   return { intervalMs: MIN_INTERVAL_MS, chunkCount: Math.max(1, Math.round(MIN_INTERVAL_MS / intervalMs)) };
 }
 
-/** The state of a stream. */
 export interface StreamView {
   readonly received: number;
   readonly length: number;

@@ -20,7 +20,6 @@ export interface InspectionState {
   readonly busy: boolean;
 }
 
-/** The parser state and functions to handle failures. */
 export interface InspectionHandle extends InspectionState {
   readonly retry: () => void;
   readonly fail: (error: unknown) => void;
@@ -72,7 +71,6 @@ export interface TextReading {
   readonly text: string;
   readonly inspection: Inspection;
   readonly tookMs: number;
-  /** Option changes that would lead to a value. */
   readonly suggestions: readonly Suggestion[];
   formatValue(): Promise<string | null>;
   restartStream(): Promise<StreamView | null>;
@@ -111,13 +109,7 @@ function readView(response: WorkerResponse | null): StreamView | null {
 type WorkerLike = Pick<Worker, 'postMessage' | 'terminate' | 'addEventListener'>;
 
 /** A link to a worker that can be terminated at any time; the next request starts another worker. */
-export interface WorkerLink {
-  readonly next: number;
-  send(request: WorkerRequest): Promise<WorkerResponse | null>;
-  /** Terminates the worker if it is busy, and returns whether it was; an idle worker stays. */
-  cancel(): boolean;
-  close(): void;
-}
+export type WorkerLink = ReturnType<typeof openWorker>;
 
 /** Requests time out, because a browser can silently stop a worker that needs too much memory. */
 const TIMEOUT_MS = 120_000;
@@ -132,7 +124,7 @@ interface PendingRequest {
 }
 
 /** Creates a link to a worker, which is started with the first request. */
-export function openWorker(start: () => WorkerLike): WorkerLink {
+export function openWorker(start: () => WorkerLike) {
   const pending = new Map<number, PendingRequest>();
   let worker: WorkerLike | null = null;
   let next = 1;
@@ -165,10 +157,10 @@ export function openWorker(start: () => WorkerLike): WorkerLink {
   }
 
   return {
-    get next() {
+    get next(): number {
       return next;
     },
-    async send(request) {
+    async send(request: WorkerRequest): Promise<WorkerResponse | null> {
       return new Promise((resolve, reject) => {
         worker ??= connect();
         const number = next++;
@@ -183,7 +175,8 @@ export function openWorker(start: () => WorkerLike): WorkerLink {
         worker.postMessage(numberedRequest);
       });
     },
-    cancel() {
+    /** Terminates the worker if it is busy, and returns whether it was; an idle worker stays. */
+    cancel(): boolean {
       if (pending.size === 0) return false;
       end(({ resolve }) => resolve(null));
       return true;

@@ -11,7 +11,7 @@ import { t } from './texts.js';
 /** The workbench of the console, which can also save the input as a test case. */
 export function WorkbenchPage() {
   return (
-    <Workbench title={t.workbench} server={location.origin}>
+    <Workbench title={t.pages.workbench} server={location.origin}>
       <CaseButton />
     </Workbench>
   );

@@ -3,7 +3,7 @@ import { query, setQuery } from '../../app/router.js';
 import { parseStored, readStored, writeStored } from '../../app/storage.js';
 import { EXAMPLES, DEFAULT_OPTIONS, type Example } from './examples.js';
 import type { Span, WorkbenchOptions } from './inspection.js';
-import { isProfile } from '../../ui/json-labels.js';
+import { isProfile } from '../../ui/badge.js';
 
 const KEY = 'sluice.workbench';
 /** Browsers store about five million characters per page; longer input would leave no room for anything else. */
@@ -12,7 +12,6 @@ const STORE_DELAY_MS = 500;
 type StoredInput = Readonly<{ text: string; schemaText: string; isEditing: boolean }>;
 const stored = readInput();
 
-/** The input to parse. */
 export const inputText = signal(stored.text);
 /** The JSON Schema as text; blank for none. */
 export const schemaInput = signal(stored.schemaText);
@@ -20,18 +19,15 @@ export const schemaInput = signal(stored.schemaText);
 export const isEditing = signal(stored.isEditing);
 /** The parse options, stored in the query to make them shareable. */
 export const parseOptions = computed(() => readOptions(query.value));
-/** The selected part of the input. */
 export const selectedSpan = signal<Span | null>(null);
 /** Whether the input is short enough to be stored and restored after a reload. */
 export const isStorable = computed(() => inputText.value.length + schemaInput.value.length <= MAX_SAVED_LENGTH);
 
-/** Replaces the input. */
 export function setText(next: string): void {
   selectedSpan.value = null;
   inputText.value = next;
 }
 
-/** Changes the parse options. */
 export function setOptions(changes: Partial<WorkbenchOptions>): void {
   selectedSpan.value = null;
   setQuery(toQuery({ ...parseOptions.value, ...changes }));
@@ -43,7 +39,6 @@ export function choose(span: Span | null): void {
   if (span !== null) isEditing.value = false;
 }
 
-/** Opens an example. */
 export function openExample(example: Example): void {
   setText(example.text);
   isEditing.value = false;
@@ -58,7 +53,6 @@ export function openCase({ text: shared, schemaText: schema }: Pick<StoredInput,
   isEditing.value = false;
 }
 
-/** Returns the input and the schema, to share them. */
 export function readCase(): Pick<StoredInput, 'text' | 'schemaText'> {
   return { text: inputText.value, schemaText: schemaInput.value };
 }
@@ -100,7 +94,6 @@ function readInput(): StoredInput {
     : initial;
 }
 
-/** Reads the options from the query. */
 export function readOptions(address: URLSearchParams): WorkbenchOptions {
   const profile = address.get('profile') ?? '';
   const ambiguous = address.get('ambiguous');

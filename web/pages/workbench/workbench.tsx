@@ -9,8 +9,7 @@ import { StreamPanel } from './stream-panel.js';
 import { TextPane } from './text-pane.js';
 import { useInspection, type InspectionHandle, type InspectionState } from './use-inspection.js';
 import { storeTexts, parseOptions, setOptions, schemaInput, openCase, readCase } from './workbench-state.js';
-import { isProfile, PROFILES } from '../../ui/json-labels.js';
-import { Badge, RepairLevel } from '../../ui/badge.js';
+import { Badge, isProfile, RepairLevel } from '../../ui/badge.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { formatDuration, formatCount } from '../../ui/format.js';
 import type { Inspection, SchemaProblem } from './inspection.js';
@@ -26,11 +25,9 @@ type WorkbenchProps = Readonly<{
   title: string;
   /** The URL of the server in the code for HTTP. */
   server: string;
-  /** More buttons for the code. */
   children?: ComponentChildren;
 }>;
 
-/** Parses input with `sluice/json` in the browser. */
 export function Workbench({ title, server, children }: WorkbenchProps) {
   const state = useInspection();
   const { reading } = state;
@@ -100,7 +97,6 @@ function Value({ state: { reading, fail } }: { readonly state: InspectionHandle 
   );
 }
 
-/** The `parse` options. */
 function OptionsForm() {
   const { profile, ambiguous } = parseOptions.value;
   return (
@@ -112,7 +108,7 @@ function OptionsForm() {
           aria-describedby="workbench-profile-help"
           onChange={({ currentTarget: { value } }) => isProfile(value) && setOptions({ profile: value })}
         >
-          {Object.keys(PROFILES).map((name) => (
+          {Object.keys(t.profiles).map((name) => (
             <option key={name}>{name}</option>
           ))}
         </select>
@@ -151,7 +147,7 @@ function OptionsForm() {
         </OptionWithHelp>
       ))}
       <p class="help" id="workbench-profile-help">
-        {PROFILES[profile]}
+        {t.profiles[profile]}
       </p>
     </form>
   );
@@ -201,14 +197,14 @@ function Outcome({ inspection: { outcome, repairs } }: { readonly inspection: In
     case 'success':
       return (
         <>
-          <Badge tone="good">{t.success}</Badge>
+          <Badge tone="good">{t.states.success}</Badge>
           <RepairLevel level={outcome.repairLevel} kinds={repairs.items.map(({ kind }) => kind)} />
         </>
       );
     case 'failed':
       return (
         <>
-          <Badge tone="bad">{t.failed}</Badge>
+          <Badge tone="bad">{t.states.failed}</Badge>
           <Badge tone="bad">{outcome.code}</Badge>
           <SafeText as="span" class="words clip" text={outcome.message} limit={500} />
         </>
@@ -216,7 +212,7 @@ function Outcome({ inspection: { outcome, repairs } }: { readonly inspection: In
     case 'comment':
       return (
         <>
-          <Badge>{t.comment}</Badge>
+          <Badge>{t.states.comment}</Badge>
           <span class="words">{t.reported.NO_TAG}</span>
         </>
       );
@@ -373,7 +369,6 @@ interface OtherResult {
 const MAX_TEXT_LENGTH = 20_000;
 const MAX_OUTPUT_LENGTH = 4000;
 
-/** Parses the input with another parser and compares the value. */
 export function parseWith(
   parser: OtherResult['parser'],
   parse: (text: string) => unknown,

@@ -134,7 +134,6 @@ function capitalize(name: string): string {
   return `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
 }
 
-/** Resource names, by the path segment before the id. */
 const RESOURCES: Readonly<Record<string, string>> = {
   runs: 'the run',
   inbox: 'the inbox item',

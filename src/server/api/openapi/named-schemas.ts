@@ -184,7 +184,6 @@ const HANDWRITTEN: Partial<Record<EndpointName, { readonly request?: unknown; re
   openSession: { request: { token: 'your token' } },
 };
 
-/** Realistic values by field name. */
 const EXAMPLES_BY_NAME: Readonly<Record<string, unknown>> = {
   id: '01K9ZC4QZ8D1V1Y3M0S7G2T5XA',
   run: '01K9ZC4QZ8D1V1Y3M0S7G2T5XA',

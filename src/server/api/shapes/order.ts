@@ -75,7 +75,6 @@ const runFields = {
   expires_at: timestamp,
 };
 
-/** An entry in the waiting list. */
 const entrySchema = {
   anyOf: [
     /** An agent's question; any text is an answer. */
