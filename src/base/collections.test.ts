@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { findFirstIndex } from './collections.js';
+import { findFirstIndex, groupBy, setLatest } from './collections.js';
 
 test('findFirstIndex finds the same index as a linear search', () => {
   fc.assert(
@@ -10,4 +10,18 @@ test('findFirstIndex finds the same index as a linear search', () => {
       expect(findFirstIndex(sorted, (number) => number > bound)).toBe(found === -1 ? sorted.length : found);
     }),
   );
+});
+
+test('groupBy keeps the order of keys and of values', () => {
+  const groups = groupBy(['pear', 'apple', 'plum', 'avocado'], (fruit) => fruit[0]);
+  expect([...groups]).toEqual([
+    ['p', ['pear', 'plum']],
+    ['a', ['apple', 'avocado']],
+  ]);
+});
+
+test('setLatest removes the key that was set first', () => {
+  const map = new Map<string, number>();
+  for (const key of ['a', 'b', 'a', 'c']) setLatest(map, 2, key, map.size);
+  expect([...map.keys()]).toEqual(['a', 'c']);
 });

@@ -158,11 +158,6 @@ export function createReplies(io: CommandIo) {
 
 const END = { done: true, value: undefined } as const;
 
-interface OpenMessage {
-  readonly id: string;
-  shown: string;
-}
-
 /**
  * The number of characters remembered per message. Any text after them is printed a second time when the message is
  * complete.
@@ -174,7 +169,7 @@ const MAX_REMEMBERED = 1024 * 1024;
  * final message that differs from the printed text is printed again.
  */
 export function createEventPrinter() {
-  let openMessage: OpenMessage | null = null;
+  let openMessage: { readonly id: string; shown: string } | null = null;
   let isLineOpen = false;
 
   function show(text: string): string {

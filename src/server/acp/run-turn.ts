@@ -210,11 +210,6 @@ export interface PromptBlock {
   readonly resource?: unknown;
 }
 
-interface PromptContent {
-  readonly text: string;
-  readonly attachments: readonly Attachment[];
-}
-
 /** Maximum number of attachments per prompt; their size is limited by the message size. */
 const MAX_ATTACHMENTS = 32;
 
@@ -230,7 +225,7 @@ const MAX_ATTACHMENTS = 32;
 export function readPrompt(
   blocks: readonly PromptBlock[],
   engine: { readonly name: string; readonly accepts: AcceptedInputs },
-): PromptContent {
+): { readonly text: string; readonly attachments: readonly Attachment[] } {
   const attachments: Attachment[] = [];
   const attach = (attachment: Attachment): string => {
     const problem = findUnsupported({ attachments: [attachment], mcpServers: [] }, engine.accepts);

@@ -187,12 +187,6 @@ function openText(text: string): ReadableFile {
   };
 }
 
-interface ExportedRun {
-  readonly run_id: string;
-  readonly target: string;
-  readonly form: 'folder' | 'tar';
-}
-
 /**
  * Copies a run's files, for example as a test fixture: to a folder, or to an archive if the name ends in `.tar`. Links
  * and devices, which an agent might have created, are skipped. Existing files are never overwritten.
@@ -200,7 +194,7 @@ interface ExportedRun {
 export async function exportRunFolder(
   { folder, runId, target }: { readonly folder: RunFolder; readonly runId: string; readonly target: string },
   onProgress: (bytes: number) => void = () => undefined,
-): Promise<ExportedRun> {
+): Promise<{ readonly run_id: string; readonly target: string; readonly form: 'folder' | 'tar' }> {
   const to = resolve(target);
   if ((await lstat(to).catch(() => undefined)) !== undefined) {
     throw new SluiceError('TARGET_EXISTS', `"${to}" already exists and was not changed. Choose another target.`);

@@ -1,4 +1,4 @@
-import { matchGlob, omitUndefined, startOfStep } from '../../base/index.js';
+import { matchGlob, omitUndefined, startOfStep, groupBy } from '../../base/index.js';
 import type { Decision, OutboxMessage } from '../../store/records/index.js';
 import type { ExecutionFilter } from '../../store/ports/index.js';
 import { exportExecutions, type ExportFormat } from '../export/export-executions.js';
@@ -246,18 +246,6 @@ function rewindInbox(
     if (open > 0 && oldest !== null) queues[index] = { open, oldest_age_ms: Math.max(0, age) };
   }
   return queues;
-}
-
-/** Groups values by key, in the order of first occurrence. `Map.groupBy` needs Node.js 21. */
-function groupBy<Key, Value>(values: Iterable<Value>, deriveKey: (value: Value) => Key): Map<Key, Value[]> {
-  const groups = new Map<Key, Value[]>();
-  for (const value of values) {
-    const key = deriveKey(value);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [value]);
-    else group.push(value);
-  }
-  return groups;
 }
 
 /** Returns the first `limit` distinct names unchanged, and `other` for all further names. */

@@ -208,11 +208,6 @@ async function readReportRecords(
   return { id, record, order, items: items.filter(({ run }) => run === id) };
 }
 
-interface FoundFiles {
-  readonly source: 'folder' | 'archive';
-  readonly folder: RunFolder;
-}
-
 /**
  * Finds a run's files, on this host or in the archive. Undefined if they are on another host, deleted, or damaged.
  * Throws if the archive cannot be used.
@@ -220,7 +215,7 @@ interface FoundFiles {
 async function findRunFiles(
   { data, archive }: Pick<ServerContext, 'data' | 'archive'>,
   { id, state }: Pick<RunRecord, 'id' | 'state'>,
-): Promise<FoundFiles | undefined> {
+): Promise<{ readonly source: 'folder' | 'archive'; readonly folder: RunFolder } | undefined> {
   try {
     return { source: 'folder', folder: await openRun(data, id) };
   } catch (error) {

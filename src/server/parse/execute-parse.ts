@@ -3,6 +3,7 @@ import { parse, type ParseResult, type StandardSchema } from '../../json/index.j
 import type { JsonSchema } from '../../json/schema/index.js';
 import type { ParseOutcome } from '../server-context.js';
 import { RequestError } from '../http/request-error.js';
+import { setLatest } from '../../base/index.js';
 
 export type ParseRequest = BodyOf<typeof ENDPOINTS.parse>;
 
@@ -72,10 +73,7 @@ export function createSchemaCache(
     const compiled = cache.get(key ?? '') ?? compile(schema);
     if (key === undefined || key.length > MAX_SCHEMA_CHARACTERS) return compiled;
     // The least recently used schema is removed first.
-    cache.delete(key);
-    cache.set(key, compiled);
-    const [oldest] = cache.size > MAX_SCHEMAS ? cache.keys() : [];
-    if (oldest !== undefined) cache.delete(oldest);
+    setLatest(cache, MAX_SCHEMAS, key, compiled);
     return compiled;
   };
 }

@@ -47,17 +47,11 @@ async function findRealPath(path: string): Promise<string | undefined> {
   return realpath(path).catch(() => undefined);
 }
 
-interface Refusal {
-  readonly code: RequestError['code'];
-  readonly path: string;
-  readonly message: string;
-}
-
 /** Lists the fields of a request for a run, besides its folder, that the configuration does not allow. */
 export function* listRefusals(
   spec: BodyOf<(typeof ENDPOINTS)['startRun']>,
   { commands, placements, env, allowBypass }: ServerContext['settings'],
-): Iterable<Refusal> {
+): Iterable<{ readonly code: RequestError['code']; readonly path: string; readonly message: string }> {
   const program = spec.engine === 'command' ? spec.command?.[0] : undefined;
   if (program !== undefined && !commands.includes(program)) {
     const name = JSON.stringify(truncate(program, 100));

@@ -3,7 +3,7 @@ import type { WaitingEntry } from '../api/index.js';
 import type { InboxItem, RunRecord, SinkState } from '../../store/records/index.js';
 import type { Store } from '../../store/index.js';
 import type { FcmpEvent } from '../../events/index.js';
-import { countChanges, cutText, readCommand, readFileChanges, type Logger } from '../../base/index.js';
+import { countChanges, cutText, readCommand, readFileChanges, type Logger, setLatest } from '../../base/index.js';
 import { DEFAULT_LIMITS } from '../../runs/index.js';
 import type { SignedPost } from '../../orders/index.js';
 import type { OutboxStore } from '../../store/ports/index.js';
@@ -172,12 +172,7 @@ export function createQuestionReader(store: Pick<Store, 'read'>) {
         last = events.at(-1)?.seq ?? last;
         if (events.length < PAGE) break;
       }
-      cache.delete(run);
-      cache.set(run, { last, open });
-      for (const oldest of cache.keys()) {
-        if (cache.size <= MAX_RUNS) break;
-        cache.delete(oldest);
-      }
+      setLatest(cache, MAX_RUNS, run, { last, open });
       return open;
     },
   };

@@ -6,6 +6,7 @@ import { SafeText } from '../../ui/safe-text.js';
 import { formatDuration, Timestamp } from '../../ui/format.js';
 import { labelResolution } from '../inbox/decision.js';
 import type { Client } from '../../../src/server/client/index.js';
+import { groupBy } from '../../../src/base/index.js';
 import { t } from './texts.js';
 
 /** One order: its wrapper, the decision, its inbox items and its comments. */
@@ -198,13 +199,3 @@ export function groupHistory(
 
 /** The run id for comments that belong to no run. */
 export const NO_RUN = '';
-
-function groupBy<Item>(items: readonly Item[], getKey: (item: Item) => string): ReadonlyMap<string, readonly Item[]> {
-  const groups = new Map<string, Item[]>();
-  for (const item of items) {
-    const group = groups.get(getKey(item));
-    if (group === undefined) groups.set(getKey(item), [item]);
-    else group.push(item);
-  }
-  return groups;
-}

@@ -1,4 +1,5 @@
 import type { RawRef } from '../../../src/events/index.js';
+import { findFirstIndex } from '../../../src/base/index.js';
 
 /** A byte range in one stream of one attempt; the end is exclusive. */
 export type ByteSpan = Pick<RawRef, 'attempt_number' | 'stream' | 'byte_from' | 'byte_to'>;
@@ -109,19 +110,7 @@ function insert(numbers: number[], at: number, value: number): void {
   else numbers.splice(at, 0, value);
 }
 
-/** Finds the first index below `count` that meets a monotonic condition; otherwise `count`. */
-export function findFirst(count: number, meets: (index: number) => boolean): number {
-  let low = 0;
-  let high = count;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (meets(middle)) high = middle;
-    else low = middle + 1;
-  }
-  return low;
-}
-
 /** Finds the first index whose number, in ascending order, is greater than `value`; otherwise the length. */
 export function findFirstAbove(numbers: readonly number[], value: number): number {
-  return findFirst(numbers.length, (index) => (numbers[index] ?? 0) > value);
+  return findFirstIndex(numbers, (number) => number > value);
 }

@@ -1,6 +1,7 @@
 import type { FcmpEvent } from '../../../src/events/index.js';
-import { createRefIndex, findFirstAbove, findFirst, type RefIndex } from './byte-ranges.js';
+import { createRefIndex, findFirstAbove, type RefIndex } from './byte-ranges.js';
 import type { FileDiff } from '../../ui/file-changes.js';
+import { findFirstIndex } from '../../../src/base/index.js';
 import { t } from './texts.js';
 
 /** A conversation item, such as a message in many chunks. Its text is assembled from its events when drawn. */
@@ -91,7 +92,7 @@ export function createConversation(): Conversation {
       [...closings].some(([question, closing]) => question < eventCount && closing >= eventCount),
     countItems: (eventCount) => findFirstAbove(firstEvents, eventCount - 1),
     find(seq) {
-      const index = findFirst(events.length, (at) => (events[at]?.seq ?? 0) >= seq);
+      const index = findFirstIndex(events, (event) => event.seq >= seq);
       return events[index]?.seq === seq ? index : null;
     },
   };

@@ -1,7 +1,7 @@
 import { computed, signal, type ReadonlySignal } from '@preact/signals';
 import type { FcmpEvent } from '../../../src/events/index.js';
 import type { Conversation, Item } from './conversation.js';
-import { findFirst } from './byte-ranges.js';
+import { findFirstIndex } from '../../../src/base/index.js';
 
 export const ITEM_KINDS = [
   'messages',
@@ -160,7 +160,7 @@ export function createItemFilter(
       // Only a message's new event is searched, because a message can have very many. Items with errors have few
       // events.
       if (!matches(item, query.peek().errorsOnly ? item.events : [searchedEvents])) continue;
-      const position = findFirst(matchingItems.length, (at) => (matchingItems[at] ?? 0) >= index);
+      const position = findFirstIndex(matchingItems, (number) => number >= index);
       if (matchingItems[position] === index) continue;
       matchingItems.splice(position, 0, index);
       onChange();
@@ -196,9 +196,9 @@ export function createItemFilter(
       if (!isOn.value) return { count: itemCount, itemAt: (position) => position, findPosition: (item) => item };
       const list = matchingItems;
       return {
-        count: findFirst(list.length, (at) => (list[at] ?? 0) >= itemCount),
+        count: findFirstIndex(list, (number) => number >= itemCount),
         itemAt: (position) => list[position] ?? -1,
-        findPosition: (item) => findFirst(list.length, (at) => (list[at] ?? 0) >= item),
+        findPosition: (item) => findFirstIndex(list, (number) => number >= item),
       };
     },
   };

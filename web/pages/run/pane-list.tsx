@@ -5,6 +5,7 @@ import { findFirstAbove } from './byte-ranges.js';
 import { findStart } from './clock.js';
 import type { Item } from './conversation.js';
 import type { OpenRun } from './open-run.js';
+import { setLatest } from '../../../src/base/index.js';
 import { t } from './texts.js';
 
 export type PaneProps = Readonly<{ run: OpenRun; isLive: boolean }>;
@@ -107,12 +108,7 @@ export function createRowCache(): (index: number, ...row: PaneRow) => ComponentC
     if (cachedRow?.dependencies.every((dependency, at) => Object.is(dependency, dependencies[at])) === true)
       return cachedRow.rendered;
     const rendered = draw();
-    cached.delete(index);
-    cached.set(index, { dependencies, rendered });
-    for (const oldest of cached.keys()) {
-      if (cached.size <= MAX_ROWS) break;
-      cached.delete(oldest);
-    }
+    setLatest(cached, MAX_ROWS, index, { dependencies, rendered });
     return rendered;
   };
 }

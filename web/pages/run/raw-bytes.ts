@@ -1,13 +1,6 @@
 import type { RaspEvent, RawRef } from '../../../src/events/index.js';
-import {
-  type ByteSpan,
-  type RefIndex,
-  getStreamKey,
-  findFirstAbove,
-  createRefIndex,
-  findFirst,
-} from './byte-ranges.js';
-import { getErrorMessage } from '../../../src/base/index.js';
+import { type ByteSpan, type RefIndex, getStreamKey, findFirstAbove, createRefIndex } from './byte-ranges.js';
+import { findFirstIndex, getErrorMessage, setLatest } from '../../../src/base/index.js';
 
 /** A range of captured bytes: one frame, or bytes without an event. */
 export interface RawRow extends ByteSpan {
@@ -152,11 +145,9 @@ export function createEventList(): EventList {
       return time;
     },
     find(attempt, seq) {
-      const index = findFirst(events.length, (at) => {
-        const event = events[at];
-        if (event === undefined || event.attempt_number !== attempt) return (event?.attempt_number ?? 0) > attempt;
-        return event.seq >= seq;
-      });
+      const index = findFirstIndex(events, (event) =>
+        event.attempt_number === attempt ? event.seq >= seq : event.attempt_number > attempt,
+      );
       const event = events[index];
       return event?.attempt_number === attempt && event.seq === seq ? index : null;
     },
@@ -196,12 +187,7 @@ export function createRawBlocks(read: ReadBytes, onChange: () => void): RawBlock
 
   function requestBlock(key: string, span: ByteSpan): void {
     if (reading.has(key)) return;
-    requested.delete(key);
-    requested.set(key, span);
-    for (const oldest of requested.keys()) {
-      if (requested.size <= MAX_WAITING) break;
-      requested.delete(oldest);
-    }
+    setLatest(requested, MAX_WAITING, key, span);
     readNext();
   }
   function readNext(): void {
@@ -217,10 +203,8 @@ export function createRawBlocks(read: ReadBytes, onChange: () => void): RawBlock
     try {
       const bytes = await read(span);
       const previousBlock = blocks.get(key);
-      cacheBlock(key, {
-        bytes,
-        isTruncated: previousBlock !== undefined && bytes.length <= previousBlock.bytes.length,
-      });
+      const isTruncated = previousBlock !== undefined && bytes.length <= previousBlock.bytes.length;
+      setLatest(blocks, MAX_BLOCKS, key, { bytes, isTruncated });
     } catch (error) {
       const stream = getStreamKey(span);
       problems.set(stream, getErrorMessage(error));
@@ -229,14 +213,6 @@ export function createRawBlocks(read: ReadBytes, onChange: () => void): RawBlock
     reading.delete(key);
     readNext();
     onChange();
-  }
-  function cacheBlock(key: string, block: Block): void {
-    blocks.delete(key);
-    blocks.set(key, block);
-    for (const oldest of blocks.keys()) {
-      if (blocks.size <= MAX_BLOCKS) break;
-      blocks.delete(oldest);
-    }
   }
 
   /** Returns a span's bytes, joined from its blocks; missing blocks are requested. */
@@ -255,7 +231,7 @@ export function createRawBlocks(read: ReadBytes, onChange: () => void): RawBlock
         isComplete = false;
         continue;
       }
-      cacheBlock(key, block);
+      setLatest(blocks, MAX_BLOCKS, key, block);
       const from = Math.max(0, byte_from - begin);
       bytes.set(block.bytes.subarray(from, needed), begin + from - byte_from);
     }

@@ -16,6 +16,7 @@ import type {
 import type { Inspection, ValueNote, LimitedList, Span, WorkbenchOptions, CandidateView } from './inspection.js';
 import { locatePath } from './locate-path.js';
 import { formatPath, createRowKey, toValueRows } from './inspection.js';
+import { groupBy } from '../../../src/base/index.js';
 
 const MAX_LISTED = 200;
 /** The maximum number of characters scanned to locate notes in the input; each lookup scans its candidate. */
@@ -67,7 +68,10 @@ function inspectSuccess(text: string, result: ParseSuccess<unknown>): Inspected 
     repairs: limitList(repairs),
     notes,
     warnings: result.warnings.slice(0, MAX_LISTED),
-    value: toValueRows(value, groupByRow(notes.items)),
+    value: toValueRows(
+      value,
+      groupBy(notes.items, ({ row }) => row),
+    ),
   };
   return { inspection, value };
 }
@@ -85,7 +89,13 @@ function inspectFailure(text: string, result: ParseFailure): Inspected {
       return { finder, start, end, state: 'rejected', code, reason };
     }),
     notes,
-    value: error.value === undefined ? null : toValueRows(error.value, groupByRow(notes.items)),
+    value:
+      error.value === undefined
+        ? null
+        : toValueRows(
+            error.value,
+            groupBy(notes.items, ({ row }) => row),
+          ),
   };
   return { inspection, value: error.value };
 }
@@ -155,16 +165,6 @@ function findValue(value: unknown, path: Path): Readonly<{ exists: boolean; valu
 function formatShort(value: unknown): string {
   const formatted = JSON.stringify(value) ?? '–';
   return formatted.length > 80 ? `${formatted.slice(0, 80)}…` : formatted;
-}
-
-function groupByRow(notes: readonly ValueNote[]): ReadonlyMap<string, readonly ValueNote[]> {
-  const rows = new Map<string, ValueNote[]>();
-  for (const note of notes) {
-    const list = rows.get(note.row);
-    if (list === undefined) rows.set(note.row, [note]);
-    else list.push(note);
-  }
-  return rows;
 }
 
 function limitList<Item>(items: readonly Item[]): LimitedList<Item>;
