@@ -162,7 +162,6 @@ function skipEmpty(steps: readonly Step[], from: readonly number[]): ReadonlySet
   return reachable;
 }
 
-/** Longer names are not compared. */
 const MAX_NAME_LENGTH = 64;
 
 /**

@@ -243,7 +243,6 @@ class EngineDetector {
     return this.#bestScore >= SURE_CONFIDENCE || this.#bytes > MAX_BYTES || this.#frames > MAX_FRAMES;
   }
 
-  /** The best match so far, or null. */
   get engine(): Engine | null {
     return this.#bestScore >= MIN_SCORE ? this.#bestMatch : null;
   }

@@ -91,7 +91,6 @@ export interface Dialect {
   readonly now: () => number;
   /** Adjusts `now` to the clock that all hosts share. */
   readonly synchronizeClock: () => Promise<void>;
-  /** Claims the next run; returns its row. */
   readonly claimNext: (claim: RunClaim) => Promise<Row | undefined>;
   /**
    * Returns the runs with a text that contains a word, by an index, at most so many; possibly also others, or a run
@@ -102,7 +101,6 @@ export interface Dialect {
   readonly addEvents: (rows: readonly EventRow[]) => Promise<readonly EventRow[]>;
   /** Returns the bodies of the rows that contain a range, at least as many as a page needs. */
   readonly readBodies: (runId: string, protocol: string, range: EventRange) => Promise<Iterable<unknown>>;
-  /** The maximum number of concurrent event writes. */
   readonly eventWrites: number;
   /** Wakes processes after a commit, unless the database does so itself. */
   readonly announce: (changes: Changes) => Promise<void>;

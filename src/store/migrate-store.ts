@@ -102,7 +102,6 @@ export async function migrateStore(
 
 interface StoreLocation {
   readonly kind: 'sqlite' | 'postgres';
-  /** The file, or the URL. */
   readonly location: string;
 }
 

@@ -74,7 +74,6 @@ export function isPlacedByServer({ placement = 'local' }: Pick<StoredRunSpec, 'p
   return placement !== 'local' && placement !== 'container';
 }
 
-/** Whether an order needs its folder exclusively; an order with a worktree does not. */
 function needsExclusiveFolder({ request, isolation }: Pick<OrderSubmission, 'request' | 'isolation'>): boolean {
   return (request.isolation ?? isolation) !== 'worktree';
 }

@@ -170,7 +170,6 @@ const GATHER_MS = 25;
 /** A run that appended rows within this time is expected to append more. */
 const ACTIVE_MS = 250;
 
-/** The maximum length of one write. */
 const MAX_WRITE_CHARACTERS = 4 * 1024 * 1024;
 
 /** Fewer rows are not worth two writes. */

@@ -138,7 +138,6 @@ export async function readSmallFile(
   }
 }
 
-/** Opens a small file. */
 async function openSmallFile(name: string): Promise<ReadableFile & { readonly fd: number }> {
   const fd = openSync(name, READ_FLAGS);
   return {

@@ -23,7 +23,7 @@ export class Messages {
   #count = 0;
   /** The agent's last complete message, which might be a question. */
   last = '';
-  #doneMarkers = 0;
+  doneMarkers = 0;
 
   constructor(writer: EventWriter) {
     this.#writer = writer;
@@ -31,10 +31,6 @@ export class Messages {
 
   get hasAny(): boolean {
     return this.#count > 0;
-  }
-
-  get doneMarkers(): number {
-    return this.#doneMarkers;
   }
 
   delta(text: string, options: MessageId): void {
@@ -96,7 +92,7 @@ export class Messages {
     this.#writer.write('agent.message.final', data, { message_id: id });
     if (parent !== null) return;
     this.last = text;
-    if (hasDoneMarker(text)) this.#doneMarkers += 1;
+    if (hasDoneMarker(text)) this.doneMarkers += 1;
   }
 
   #nextId(): string {

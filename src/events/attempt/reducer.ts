@@ -60,8 +60,10 @@ export class Reducer {
   #runtimeError: string | null = null;
   #lastError: string | null = null;
   #lastCause: FailureCause | null = null;
-  #isPlainText = false;
-  #isCutOff = false;
+  /** Whether the engine prints plain text instead of records; plain text has no end signal. */
+  isPlainText = false;
+  /** Whether the last record on stdout is incomplete. */
+  isCutOff = false;
   /** The interaction ids of the open permission requests. */
   readonly #interactions = new BoundedMap<string | number, string>(MAX_REQUESTS);
   #requestCount = 0;
@@ -104,16 +106,6 @@ export class Reducer {
     this.#usage = new UsageTotals(evidence.usage);
   }
 
-  /** Whether the engine prints plain text instead of records; plain text has no end signal. */
-  get isPlainText(): boolean {
-    return this.#isPlainText;
-  }
-
-  /** Whether the last record on stdout is incomplete. */
-  get isCutOff(): boolean {
-    return this.#isCutOff;
-  }
-
   /** Whether the agent has printed a message, a thought or a plan, or has called a tool. */
   get hasActivity(): boolean {
     return this.messages.hasAny || this.tools.hasAny || this.#hasActed;
@@ -124,7 +116,7 @@ export class Reducer {
     this.#frame = frame;
     this.#followsUnparsed = this.#endsUnparsed[frame.stream];
     this.#endsUnparsed[frame.stream] = false;
-    if (frame.stream === 'stdout') this.#isCutOff = frame.kind === 'text' && frame.problem === 'truncated';
+    if (frame.stream === 'stdout') this.isCutOff = frame.kind === 'text' && frame.problem === 'truncated';
     this.#setReference(frame, frame, frame.encoding);
     this.#writer.confidence = 1;
     this.#writer.mark();
@@ -274,7 +266,7 @@ export class Reducer {
         this.#raw(fact.text);
         return writer.warn('LOW_CONFIDENCE_PARSE', undefined, { confidence: writer.confidence });
       case 'parser':
-        this.#isPlainText = fact.name === 'generic_text';
+        this.isPlainText = fact.name === 'generic_text';
         writer.parser = fact.name;
     }
   }

@@ -11,15 +11,11 @@ const MAX_ID = 512;
 /** Tracks the session of an attempt: starts the conversation once, and warns when the session changes. */
 export class Session {
   readonly #writer: EventWriter;
-  #isStarted = false;
+  /** Whether the conversation has started: the engine has named its session, or the attempt has ended. */
+  isStarted = false;
 
   constructor(writer: EventWriter) {
     this.#writer = writer;
-  }
-
-  /** Whether the conversation has started: the engine has named its session, or the attempt has ended. */
-  get isStarted(): boolean {
-    return this.#isStarted;
   }
 
   /** Reports a status; the session it names starts the conversation. */
@@ -40,8 +36,8 @@ export class Session {
   }
 
   start(id: string | null, model?: string | null, isStatus = false): void {
-    if (this.#isStarted) return;
-    this.#isStarted = true;
+    if (this.isStarted) return;
+    this.isStarted = true;
     this.#writer.startConversation(id, model === '' ? null : (model ?? null), isStatus);
   }
 

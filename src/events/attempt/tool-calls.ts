@@ -29,14 +29,10 @@ export class ToolCalls {
   /** Older open calls, without their input, diff and paths. */
   readonly #reducedCalls = new Map<string, OpenCall>();
   readonly fileCalls = new FileToolCalls();
-  #hasAny = false;
+  hasAny = false;
 
   constructor(writer: EventWriter) {
     this.#writer = writer;
-  }
-
-  get hasAny(): boolean {
-    return this.#hasAny;
   }
 
   start(call: ToolCall): void {
@@ -48,7 +44,7 @@ export class ToolCalls {
     if (existing?.input === undefined) this.#addFileCall(call, merged.name);
     // Some engines repeat a start when they complete its input.
     if (existing !== undefined) return;
-    this.#hasAny = true;
+    this.hasAny = true;
     this.#writer.write('tool.call.started', toCallData(call.id, merged), { tool_call_id: call.id });
   }
 
@@ -185,23 +181,19 @@ const MAX_FILE_CALLS = 2000;
 const MAX_SEARCHABLE_TEXT = 4096;
 
 export class FileToolCalls {
-  #calls: FileToolCall[] = [];
-
   /** The stored calls, oldest first. */
-  get all(): readonly FileToolCall[] {
-    return this.#calls;
-  }
+  all: FileToolCall[] = [];
 
   add(call: { toolCallId: string; name: string; paths: readonly string[]; input: unknown }): void {
     const searchableText = collectStrings(call.input);
     if (call.paths.length === 0 && searchableText === '') return;
-    this.#calls.push({
+    this.all.push({
       toolCallId: call.toolCallId,
       name: call.name,
       paths: call.paths.map(toForwardSlashes),
       searchableText,
     });
-    if (this.#calls.length > 2 * MAX_FILE_CALLS) this.#calls = this.#calls.slice(-MAX_FILE_CALLS);
+    if (this.all.length > 2 * MAX_FILE_CALLS) this.all = this.all.slice(-MAX_FILE_CALLS);
   }
 }
 

@@ -8,7 +8,6 @@ import { createTranslator } from '../translator.js';
 const NAME = new RegExp(engineName.pattern, 'u');
 /** The prefix of warnings about an exception in an engine's code. */
 const READER_THREW = 'The reader threw an error: ';
-/** Reserved names. */
 const RESERVED = ['auto', 'command'];
 
 /**
@@ -98,7 +97,6 @@ export interface EngineRecording {
 
 /** The maximum size of a recording that is also read byte by byte, which takes long. */
 const MAX_BYTES = 64 * 1024;
-/** The number of damaged copies of each recording. */
 const DAMAGED_COPIES = 40;
 
 /**

@@ -97,7 +97,6 @@ export class LineFragment {
     return new LineFragment({ ...this.#line, text, from, bytes }, this.holds);
   }
 
-  /** Returns a copy with a different number of holds. */
   withHolds(holds: number): LineFragment {
     return new LineFragment(this.#line, holds);
   }

@@ -158,7 +158,8 @@ function markAbandoned(fragments: readonly LineFragment[]): readonly LineFragmen
 const MAX_STRING_LINES = 10_000;
 
 class MultiLineValue {
-  readonly #fragments: LineFragment[] = [];
+  /** The fragments read so far; the value starts in the first. */
+  readonly fragments: LineFragment[] = [];
   readonly #valueStart: number;
   readonly #scanner: JsonScanner;
   #bytes: number;
@@ -166,19 +167,14 @@ class MultiLineValue {
 
   /** The value starts at a position in the first fragment, which `scanner` has already read. */
   constructor(first: LineFragment, valueStart: number, scanner: JsonScanner) {
-    this.#fragments.push(first);
+    this.fragments.push(first);
     this.#valueStart = valueStart;
     this.#bytes = first.bytes;
     this.#scanner = scanner;
   }
 
-  /** The fragments read so far; the value starts in the first. */
-  get fragments(): readonly LineFragment[] {
-    return this.#fragments;
-  }
-
   get from(): number {
-    return this.#fragments[0]?.from ?? 0;
+    return this.fragments[0]?.from ?? 0;
   }
 
   /**
@@ -193,10 +189,10 @@ class MultiLineValue {
     const scan = this.#scanner.scan(fragment.plain, 0);
     if (scan.kind === 'broken') return 'broken';
     if (scan.kind === 'open') {
-      this.#fragments.push(fragment);
+      this.fragments.push(fragment);
       return 'open';
     }
-    const lines = this.#fragments.map((line) => line.plain);
+    const lines = this.fragments.map((line) => line.plain);
     lines.push(fragment.plain.slice(0, scan.end));
     const text = lines.join('\n').slice(this.#valueStart);
     const value = readJson(text);

@@ -33,21 +33,17 @@ const ESCAPED = '"\\/bfnrtu';
 export class JsonScanner {
   readonly #containers: number[] = [];
   #expect: Expect = 'value';
-  #inString = false;
+  /** Whether the scan stopped inside a string: the next line would continue it. */
+  inString = false;
   #isKey = false;
   #afterBackslash = false;
   #inWord = false;
-
-  /** Whether the scan stopped inside a string: the next line would continue it. */
-  get inString(): boolean {
-    return this.#inString;
-  }
 
   /** Continues the scan from a position. Call it again with the next text while the result is `open`. */
   scan(text: string, start: number): Scan {
     for (let index = start; index < text.length; index++) {
       const char = text.charCodeAt(index);
-      if (this.#inString) {
+      if (this.inString) {
         if (!this.#scanString(char, text, index)) return BROKEN;
         continue;
       }
@@ -66,7 +62,7 @@ export class JsonScanner {
     }
     if (char === BACKSLASH) this.#afterBackslash = true;
     else if (char === QUOTE) {
-      this.#inString = false;
+      this.inString = false;
       this.#expect = this.#isKey ? 'colon' : 'comma-or-end';
     }
     return true;
@@ -83,7 +79,7 @@ export class JsonScanner {
         this.#inWord = false;
         if (this.#containers.length === 0) return 'broken';
         if (!expectsValue && this.#expect !== 'key' && this.#expect !== 'key-or-end') return 'broken';
-        this.#inString = true;
+        this.inString = true;
         this.#isKey = !expectsValue;
         return 'open';
       case OPEN_BRACE:

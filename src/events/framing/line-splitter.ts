@@ -133,7 +133,6 @@ export class PendingLine {
     this.#bytes.append(block.subarray(end));
   }
 
-  /** Returns the line and resets. */
   take(): DecodedLine {
     const rest = this.#bytes.take();
     if (this.#decoded === 0) return decodeLine(rest);
@@ -164,11 +163,7 @@ const PENDING_BLOCK_BYTES = 64 * 1024;
 class PendingBytes {
   #blocks: Uint8Array[] = [];
   #lastUsed = 0;
-  #length = 0;
-
-  get length(): number {
-    return this.#length;
-  }
+  length = 0;
 
   /** Copies the bytes, because the caller can reuse its buffer. */
   append(bytes: Uint8Array): void {
@@ -186,13 +181,12 @@ class PendingBytes {
       this.#blocks.push(block);
       this.#lastUsed = rest;
     }
-    this.#length += bytes.length;
+    this.length += bytes.length;
   }
 
-  /** Returns everything as one array and resets. */
   take(): Uint8Array {
     const blocks = this.#blocks;
-    const joined = new Uint8Array(this.#length);
+    const joined = new Uint8Array(this.length);
     let at = 0;
     for (const [index, block] of blocks.entries()) {
       const used = index === blocks.length - 1 ? block.subarray(0, this.#lastUsed) : block;
@@ -201,7 +195,7 @@ class PendingBytes {
     }
     this.#blocks = [];
     this.#lastUsed = 0;
-    this.#length = 0;
+    this.length = 0;
     return joined;
   }
 }

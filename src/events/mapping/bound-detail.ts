@@ -1,7 +1,6 @@
 /** The maximum size of an event's detail as JSON. */
 const MAX_DETAIL_BYTES = 4 * 1024;
 
-/** Marks an omission. */
 const ELLIPSIS = '…';
 
 const encoder = new TextEncoder();

@@ -76,7 +76,6 @@ function collect(object: object, parent: string, depth: number, facts: FoundFact
   return found;
 }
 
-/** The fields that have been found so far. */
 interface FoundFacts {
   at: string | null;
   fields: Record<string, unknown> | null;

@@ -45,7 +45,6 @@ function withUsage<R extends Readonly<Record<string, Schema>>, O extends Readonl
   return withEngineFields(withUsageField);
 }
 
-/** The data of each type of FCMP event. */
 const FCMP_DATA = {
   /** `session_id` is null if the engine has not printed one. */
   'conversation.started': withEngineFields(object({ session_id: { anyOf: [name, { type: 'null' }] } })),

@@ -48,7 +48,6 @@ const withDetail = <R extends Readonly<Record<string, Schema>>, O extends Readon
   properties: { ...schema.properties, detail: anything },
 });
 
-/** The data of each type of RASP event. */
 const RASP_DATA = {
   /** `cached_from` is the run whose cached result this one repeats. */
   'lifecycle.run.started': object({ mode: oneOf(['auto', 'interactive']), resumed: flag }, { cached_from: name }),

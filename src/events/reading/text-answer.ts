@@ -16,17 +16,13 @@ export class TextAnswer {
   readonly #judge: (first: TextFrame | JsonFrame) => number | null;
   #heldFrames: (TextFrame | JsonFrame | BlankFrame)[] = [];
   #heldBytes = 0;
-  #isPossible = true;
+  /** Whether the CLI might still be in text mode. */
+  isPossible = true;
 
   /** `judge` returns the confidence that the text from this frame on is an answer, or null if it is not an answer. */
   constructor(emit: Emit, judge: (first: TextFrame | JsonFrame) => number | null) {
     this.#emit = emit;
     this.#judge = judge;
-  }
-
-  /** Whether the CLI might still be in text mode. */
-  get isPossible(): boolean {
-    return this.#isPossible;
   }
 
   get hasLines(): boolean {
@@ -46,8 +42,8 @@ export class TextAnswer {
 
   /** Called when a frame shows that the CLI prints records: the held frames are damage. */
   reject(current: Frame): void {
-    if (!this.#isPossible) return;
-    this.#isPossible = false;
+    if (!this.isPossible) return;
+    this.isPossible = false;
     if (this.#heldFrames.length === 0) return;
     this.#discard();
     this.#emit({ fact: 'frame', frame: current });
@@ -59,7 +55,7 @@ export class TextAnswer {
     if (first === undefined || first.kind === 'blank') return;
     const confidence = this.#judge(first);
     if (confidence === null) {
-      this.#isPossible = false;
+      this.isPossible = false;
       this.#discard();
     } else this.#release(first, confidence);
   }

@@ -14,14 +14,10 @@ export class MainLines {
   /** Records that the terminal skipped; it can still repeat them later. */
   readonly #skippedCounts = new Map<string, number>();
   readonly #lineCounts = new Map<string, number>();
-  #isEmpty = true;
+  isEmpty = true;
   hasStdout = false;
   /** Whether records were dropped before the terminal could repeat them. */
   hasDropped = false;
-
-  get isEmpty(): boolean {
-    return this.#isEmpty;
-  }
 
   get hasRecords(): boolean {
     return this.#records.length > 0;
@@ -48,7 +44,7 @@ export class MainLines {
 
   add(frame: Frame): void {
     if (frame.kind !== 'json' && frame.kind !== 'text') return;
-    this.#isEmpty = false;
+    this.isEmpty = false;
     this.hasStdout ||= frame.stream === 'stdout';
     const key = hashText(frame.text);
     if (frame.kind === 'json') {

@@ -214,14 +214,14 @@ export class StreamTranslator {
 /** With at least this confidence, a value counts as another agent's output. */
 const SURE_CONFIDENCE = 0.9;
 
-/** The number of values to examine. */
 const MAX_VALUES = 200;
 
 /** Detects that the output does not come from the named engine. */
 class EngineMismatch {
   readonly #engine: Engine;
   readonly #engines: readonly Engine[];
-  #otherEngine: Engine | null = null;
+  /** The engine that the output resembles; null once a value of the named engine was found. */
+  other: Engine | null = null;
   #remaining = MAX_VALUES;
 
   constructor(engine: Engine, engines: readonly Engine[]) {
@@ -229,20 +229,15 @@ class EngineMismatch {
     this.#engines = engines;
   }
 
-  /** The engine that the output resembles; null once a value of the named engine was found. */
-  get other(): Engine | null {
-    return this.#otherEngine;
-  }
-
   examine(value: object): void {
     if (this.#remaining === 0) return;
     if (this.#engine.detect(value) > 0) {
       this.#remaining = 0;
-      this.#otherEngine = null;
+      this.other = null;
       return;
     }
     this.#remaining -= 1;
-    this.#otherEngine ??= this.#engines.find((engine) => engine.detect(value) >= SURE_CONFIDENCE) ?? null;
+    this.other ??= this.#engines.find((engine) => engine.detect(value) >= SURE_CONFIDENCE) ?? null;
   }
 }
 

@@ -129,7 +129,8 @@ function findState(rebuiltHistory: History, loggedHistory: History): RecoveredRu
 class History {
   readonly #lastAttempt: number;
   readonly #open = new Map<string, PermissionQuestion>();
-  readonly #answers: StoredAnswer[] = [];
+  /** Answers that arrived after the process had been stopped. */
+  readonly answers: StoredAnswer[] = [];
   /** Whether the process was stopped while it waited for a permission; only answers follow. */
   isPending = false;
   last: FcmpEvent | null = null;
@@ -145,11 +146,6 @@ class History {
   /** Unanswered questions from the last attempt. */
   get openQuestions(): readonly PermissionQuestion[] {
     return [...this.#open.values()];
-  }
-
-  /** Answers that arrived after the process had been stopped. */
-  get answers(): readonly StoredAnswer[] {
-    return this.#answers;
   }
 
   add(event: FcmpEvent): void {
@@ -176,7 +172,7 @@ class History {
   }: FcmpData<'permission.replied'>): void {
     const question = this.#open.get(id);
     this.#open.delete(id);
-    if (question !== undefined && this.isPending) this.#answers.push({ question, decide, optionId, ...author });
+    if (question !== undefined && this.isPending) this.answers.push({ question, decide, optionId, ...author });
   }
 }
 

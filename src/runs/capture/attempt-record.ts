@@ -81,7 +81,8 @@ export class AttemptRecord {
   #now: number;
   /** The time of the events that are being emitted. */
   #emitTime: number;
-  #tail: AttemptTail;
+  /** The last published events. */
+  tail: AttemptTail;
   /** Called before and after events are published. */
   observer: PublicationObserver | null = null;
   #drained: DrainResult | null = null;
@@ -94,7 +95,7 @@ export class AttemptRecord {
     this.#startedAt = Math.floor(clock());
     this.#now = this.#startedAt;
     this.#emitTime = this.#startedAt;
-    this.#tail = start.tail;
+    this.tail = start.tail;
     const { runId, attempt, mode, tail, sessionId, reply, cachedFrom } = start;
     this.#translator = createTranslator({
       engine: start.format,
@@ -120,11 +121,6 @@ export class AttemptRecord {
       ...(reply === null ? {} : { reply }),
       ...(cachedFrom === null ? {} : { cached_from: cachedFrom }),
     };
-  }
-
-  /** The last published events. */
-  get tail(): AttemptTail {
-    return this.#tail;
   }
 
   /** Unknown types and fields in the engine's output, or null. */
@@ -224,7 +220,7 @@ export class AttemptRecord {
   }
 
   async #emit(events: readonly Emitted[]): Promise<void> {
-    this.#tail = advanceTail(this.#tail, events);
+    this.tail = advanceTail(this.tail, events);
     await this.observer?.beforePublishing(events);
     await this.#journal.write(events);
     this.observer?.afterPublishing();

@@ -167,26 +167,22 @@ const NEWLINE = 0x0a;
 /** Checks an attempt's output against the byte and line length limits. */
 export class OutputLimiter {
   readonly #limits: ResolvedLimits;
-  #bytes: number;
+  bytes: number;
   readonly #line: Record<StreamName, number> = { stdout: 0, stderr: 0, pty: 0 };
 
   /** `before` is the number of bytes printed by earlier attempts of the run. */
   constructor(limits: ResolvedLimits, before: number) {
     this.#limits = limits;
-    this.#bytes = before;
-  }
-
-  get bytes(): number {
-    return this.#bytes;
+    this.bytes = before;
   }
 
   /** Returns the part of the bytes that is within the limits, and a stop if a limit was exceeded. */
   limit(stream: StreamName, bytes: Uint8Array): { readonly kept: Uint8Array; readonly stop: Stop | null } {
     const { output_bytes, line_bytes } = this.#limits;
-    const allowedByOutput = Math.max(0, output_bytes - this.#bytes);
+    const allowedByOutput = Math.max(0, output_bytes - this.bytes);
     const allowedByLine = this.#findLineLimit(stream, bytes);
     const length = Math.min(bytes.length, allowedByOutput, allowedByLine);
-    this.#bytes += length;
+    this.bytes += length;
     if (length === bytes.length) return { kept: bytes, stop: null };
     const reason =
       length === allowedByOutput

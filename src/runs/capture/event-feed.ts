@@ -220,21 +220,17 @@ export function estimateSize({ protocol, event }: Emitted): number {
 /** The protocol of each event in publication order, one bit per event: each protocol has its own log. */
 class ProtocolOrder {
   #bits = new Uint8Array(128);
-  #length = 0;
-
-  get length(): number {
-    return this.#length;
-  }
+  length = 0;
 
   add(protocol: Emitted['protocol']): void {
-    const byte = this.#length >> 3;
+    const byte = this.length >> 3;
     if (byte >= this.#bits.length) {
       const grown = new Uint8Array(2 * this.#bits.length);
       grown.set(this.#bits);
       this.#bits = grown;
     }
-    if (protocol === 'fcmp') this.#bits[byte] = (this.#bits[byte] ?? 0) | (1 << (this.#length & 7));
-    this.#length += 1;
+    if (protocol === 'fcmp') this.#bits[byte] = (this.#bits[byte] ?? 0) | (1 << (this.length & 7));
+    this.length += 1;
   }
 
   at(index: number): Emitted['protocol'] {

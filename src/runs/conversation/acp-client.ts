@@ -2,10 +2,10 @@ import { get, PERMISSION_METHOD, isRecord, readPermissionRequest } from '../../e
 import type { RpcId } from '../../events/index.js';
 import { getErrorMessage } from '../../base/index.js';
 import { VERSION } from '../../base/files/index.js';
-import type { AgentClient, AgentClientPorts, AgentRequest, AnswerAuthor, ClientLimits } from './approvals.js';
+import type { AgentClientPorts, AgentRequest, AnswerAuthor, ClientLimits } from './agent-client.js';
 import { findUnsupported } from '../ports/run-inputs.js';
 import type { Attachment, AcceptedInputs, McpServer, RunInputs } from '../ports/run-inputs.js';
-import { RpcPeer } from './rpc-peer.js';
+import { RpcClient } from './rpc-peer.js';
 
 /** Modes in which agents request permission before changing anything, strictest first. */
 const ASKING_MODES = ['default', 'ask', 'read-only', 'workspace-write'] as const;
@@ -19,64 +19,35 @@ export const INITIALIZE = {
   clientInfo: { name: 'sluice', version: VERSION },
 };
 
-export class AcpClient implements AgentClient {
-  readonly #request: AgentRequest;
-  readonly #ports: AgentClientPorts;
-  readonly #peer: RpcPeer;
-  /** The ids of the turn's open permission requests. */
-  readonly #questions = new Map<number, RpcId>();
-  #permissions = 0;
+export class AcpClient extends RpcClient {
+  canResume = false;
   #sessionId: string | null = null;
-  #canResume = false;
-  #isOver = false;
 
   constructor(request: AgentRequest, ports: AgentClientPorts, { handshakeMs }: ClientLimits = {}) {
-    this.#request = request;
-    this.#ports = ports;
-    this.#peer = new RpcPeer(
-      {
-        send: (message) => ports.send(message),
-        onRequest: (id, method, params) => this.#readRequest(id, method, params),
-        onNotification: () => undefined,
-        onError: () => this.#end(),
-        onProtocolViolation: (reason) => {
-          this.#isOver = true;
-          ports.onProtocolViolation(reason);
-        },
-      },
-      { engine: 'acp', envelope: { jsonrpc: '2.0' }, handshakeMs },
-    );
+    super(request, ports, { engine: 'acp', envelope: { jsonrpc: '2.0' }, handshakeMs });
   }
 
   get #inputs(): RunInputs {
-    const { attachments = [], mcpServers = [] } = this.#request;
+    const { attachments = [], mcpServers = [] } = this.request;
     return { attachments, mcpServers };
-  }
-
-  get canResume(): boolean {
-    return this.#canResume;
-  }
-
-  get isOver(): boolean {
-    return this.#isOver;
   }
 
   start(prompt: string): void {
     this.#handshake('initialize', INITIALIZE, (result) => {
       const version = get.field(result, 'protocolVersion');
       if (version !== 1)
-        return this.#peer.reportViolation(
+        return this.peer.reportViolation(
           `it uses protocol version ${JSON.stringify(version) ?? 'unknown'} instead of 1`,
         );
       const capabilities = get.object(result, 'agentCapabilities') ?? {};
       const sessions = get.object(capabilities, 'sessionCapabilities') ?? {};
       const canLoad = get.field(capabilities, 'loadSession') === true;
       const canResume = get.object(sessions, 'resume') !== null;
-      this.#canResume = canLoad || canResume;
+      this.canResume = canLoad || canResume;
       const unsupported = findUnsupported(this.#inputs, readAccepts(capabilities));
       if (unsupported !== undefined) {
         this.close();
-        return this.#ports.onUnsupported(unsupported);
+        return this.ports.onUnsupported(unsupported);
       }
       const content = [{ type: 'text', text: prompt }, ...this.#inputs.attachments.map(toContentBlock)];
       const next = (id: string, opened: object): void => this.#prepareSession(id, opened, () => this.#prompt(content));
@@ -89,41 +60,24 @@ export class AcpClient implements AgentClient {
   }
 
   #prompt(prompt: readonly object[]): void {
-    this.#isOver = false;
-    this.#peer.isIdle = false;
-    this.#permissions = 0;
-    this.#questions.clear();
-    const end = (): void => this.#end();
-    const params = { sessionId: this.#sessionId, prompt };
-    this.#peer.endHandshake();
-    this.#peer.request('session/prompt', params, end, end);
+    this.beginTurn();
+    const end = (): void => this.endTurn();
+    this.peer.request('session/prompt', { sessionId: this.#sessionId, prompt }, end, end);
   }
 
-  receive(bytes: Uint8Array): void {
-    this.#peer.receive(bytes);
-  }
-
-  answer(number: number, optionId: string | null, author: AnswerAuthor): void {
-    const id = this.#questions.get(number);
-    if (id === undefined) return;
-    this.#questions.delete(number);
+  protected sendAnswer(id: RpcId, optionId: string | null, author: AnswerAuthor): void {
     const outcome = optionId === null ? { outcome: 'cancelled' } : { outcome: 'selected', optionId };
-    this.#peer.reply(id, { outcome, _meta: { sluice: author } });
+    this.peer.reply(id, { outcome, _meta: { sluice: author } });
   }
 
   cancel(author: AnswerAuthor): void {
-    if (this.#isOver || this.#sessionId === null) return;
-    this.#peer.notify('session/cancel', { sessionId: this.#sessionId });
-    for (const number of this.#questions.keys()) this.answer(number, null, author);
-  }
-
-  close(): void {
-    this.#isOver = true;
-    this.#peer.close();
+    if (this.isOver || this.#sessionId === null) return;
+    this.peer.notify('session/cancel', { sessionId: this.#sessionId });
+    this.denyAll(author);
   }
 
   #authenticate(initialized: object, next: () => void): void {
-    const { authenticate: methodId } = this.#request;
+    const { authenticate: methodId } = this.request;
     const isOffered = get
       .array(initialized, 'authMethods')
       .some((method) => isRecord(method) && get.field(method, 'id') === methodId);
@@ -136,34 +90,29 @@ export class AcpClient implements AgentClient {
     { canLoad, canResume }: { readonly canLoad: boolean; readonly canResume: boolean },
     next: (id: string, opened: object) => void,
   ): void {
-    const { workdir: cwd, sessionId } = this.#request;
+    const { workdir: cwd, sessionId } = this.request;
     const mcpServers = this.#inputs.mcpServers.map(toAcpServer);
     if (sessionId === null) {
       return this.#handshake('session/new', { cwd, mcpServers }, (result) => {
         const id = get.name(result, 'sessionId');
-        if (id === null) return this.#peer.reportViolation('it opened a session without an id');
+        if (id === null) return this.peer.reportViolation('it opened a session without an id');
         next(id, result);
       });
     }
     const params = { sessionId, cwd, mcpServers };
     const opened = (result: object): void => next(sessionId, result);
-    const lost = (why: string): void => {
-      this.close();
-      this.#ports.onSessionLost(why);
-    };
     const load = (): void =>
       canLoad
-        ? this.#handshake('session/load', params, opened, () => lost('the agent refused to load it'))
-        : lost('the agent cannot load sessions');
+        ? this.#handshake('session/load', params, opened, () => this.loseSession('the agent refused to load it'))
+        : this.loseSession('the agent cannot load sessions');
     if (!canResume) return load();
     this.#handshake('session/resume', params, opened, load);
   }
 
-  /** Sets the mode and the model. */
   #prepareSession(sessionId: string, opened: object, next: () => void): void {
     this.#sessionId = sessionId;
-    const mode = this.#request.keepMode ? null : chooseMode(opened);
-    const { model } = this.#request;
+    const mode = this.request.keepMode ? null : chooseMode(opened);
+    const { model } = this.request;
     const setModel = (): void =>
       model === undefined ? next() : this.#handshake('session/set_model', { sessionId, modelId: model }, next);
     if (mode === null) return setModel();
@@ -172,50 +121,41 @@ export class AcpClient implements AgentClient {
 
   /** Sends a handshake request. A rejection ends the turn unless `refused` is passed. */
   #handshake(method: string, params: object, next: (result: object) => void, refused?: () => void): void {
-    this.#peer.requestWithTimeout(method, params, next, refused ?? (() => this.#end()));
+    this.peer.requestWithTimeout(method, params, next, refused ?? (() => this.endTurn()));
   }
 
-  #end(): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.#peer.isIdle = true;
-    this.#peer.endHandshake();
-    this.#ports.onEnd();
-  }
-
-  #readRequest(id: RpcId, method: string, params: object): void {
+  protected readRequest(id: RpcId, method: string, params: object): void {
     switch (method) {
       case PERMISSION_METHOD: {
-        if (readPermissionRequest(params) === null) return this.#peer.refuse(id, INVALID_PARAMS, 'toolCall is missing');
-        this.#permissions += 1;
-        this.#questions.set(this.#permissions, id);
-        const call = get.object(params, 'toolCall') ?? {};
-        return this.#ports.onPermission(this.#permissions, get.name(call, 'kind'));
+        if (readPermissionRequest(params) === null) return this.peer.refuse(id, INVALID_PARAMS, 'toolCall is missing');
+        return this.addQuestion(id, get.name(get.object(params, 'toolCall'), 'kind'));
       }
       case 'fs/read_text_file': {
         const lines = { line: get.count(params, 'line'), limit: get.count(params, 'limit') };
-        const read = async () => ({ content: await this.#ports.readFile(get.name(params, 'path') ?? '', lines) });
+        const read = async () => ({ content: await this.ports.readFile(get.name(params, 'path') ?? '', lines) });
         return void this.#perform(id, read);
       }
       case 'fs/write_text_file': {
         const content = get.field(params, 'content');
-        if (typeof content !== 'string') return this.#peer.refuse(id, INVALID_PARAMS, 'content is missing');
+        if (typeof content !== 'string') return this.peer.refuse(id, INVALID_PARAMS, 'content is missing');
         const write = async () => {
-          await this.#ports.writeFile(get.name(params, 'path') ?? '', content);
+          await this.ports.writeFile(get.name(params, 'path') ?? '', content);
           return {};
         };
         return void this.#perform(id, write);
       }
       default:
-        return this.#peer.rejectMethod(id, method);
+        return this.peer.rejectMethod(id, method);
     }
   }
 
+  protected readNotification(): void {}
+
   async #perform(id: RpcId, work: () => Promise<object>): Promise<void> {
     try {
-      this.#peer.reply(id, await work());
+      this.peer.reply(id, await work());
     } catch (error) {
-      this.#peer.refuse(id, REFUSED, getErrorMessage(error));
+      this.peer.refuse(id, REFUSED, getErrorMessage(error));
     }
   }
 }

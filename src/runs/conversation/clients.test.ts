@@ -5,7 +5,7 @@ import { arbitraryCut } from '../../events/contract/damage.contract.js';
 import { createTranslator } from '../../events/index.js';
 import type { Emitted } from '../../events/index.js';
 import { AcpClient } from './acp-client.js';
-import type { AgentClient, AgentClientPorts, ClientLimits } from './approvals.js';
+import type { AgentClient, AgentClientPorts, ClientLimits } from './agent-client.js';
 import { AppServerClient } from './app-server-client.js';
 import { StreamJsonClient } from './stream-json-client.js';
 

@@ -3,15 +3,8 @@ import { omitUndefined } from '../../base/index.js';
 import type { CapturedConversation } from '../capture/capture-output.js';
 import type { RunControl, Stop, Stopwatch } from '../attempts/run-control.js';
 import { AcpClient } from './acp-client.js';
-import type {
-  AgentClient,
-  AgentClientPorts,
-  AgentRequest,
-  AnswerAuthor,
-  Approval,
-  ApprovalPolicy,
-  PermissionQuestion,
-} from './approvals.js';
+import type { AgentClient, AgentClientPorts, AgentRequest, AnswerAuthor } from './agent-client.js';
+import type { Approval, ApprovalPolicy, PermissionQuestion } from './approvals.js';
 import { AppServerClient } from './app-server-client.js';
 import { StreamJsonClient } from './stream-json-client.js';
 import { chooseOption, decideByRules, listPaths } from './approvals.js';
@@ -40,7 +33,6 @@ export interface ConversationOptions {
   readonly onQuestion: () => Promise<void>;
   /** Records that the run is no longer waiting, because no answer arrived in time. */
   readonly onUnanswered: () => Promise<void>;
-  /** Writes to the process and stops it. */
   readonly process: {
     write(bytes: Uint8Array): void;
     readonly waiting: number;
@@ -83,14 +75,16 @@ export class Conversation implements CapturedConversation {
   readonly #waiting = new Map<string, { readonly number: number; readonly question: PermissionQuestion }>();
   /** Files the agent was allowed to change. */
   readonly #allowedPaths = new Set<string>();
-  #storedAnswers: readonly StoredAnswer[] = [];
+  /** The stored answers to requests that the agent has not repeated. */
+  unusedAnswers: readonly StoredAnswer[] = [];
   #turn: Turn | null = null;
   #hasStarted = false;
   #send: ((bytes: Uint8Array, deliver: () => void) => void) | null = null;
   #holdTimer: NodeJS.Timeout | undefined;
   #endTimer: NodeJS.Timeout | undefined;
   #unsubscribe: (() => void) | null = null;
-  #isComplete = false;
+  /** Whether the agent has ended its turn; its process's exit code then no longer matters. */
+  isComplete = false;
   #isReleased = false;
   #isClosed = false;
 
@@ -134,26 +128,16 @@ export class Conversation implements CapturedConversation {
     return this.#waiting.size > 0;
   }
 
-  /** Whether the agent has ended its turn; its process's exit code then no longer matters. */
-  get isComplete(): boolean {
-    return this.#isComplete;
-  }
-
   /** The questions still open if the process was stopped because no answer arrived within hold_s; otherwise empty. */
   get unansweredPermissions(): readonly PermissionQuestion[] {
     return this.#isReleased ? [...this.#waiting.values()].map(({ question }) => question) : [];
   }
 
-  /** The stored answers to requests that the agent has not repeated. */
-  get unusedAnswers(): readonly StoredAnswer[] {
-    return this.#storedAnswers;
-  }
-
   /** Sets the next turn; its prompt is sent when capturing starts. */
   prepareTurn(turn: Turn): void {
     this.#turn = turn;
-    this.#storedAnswers = turn.storedAnswers;
-    this.#isComplete = false;
+    this.unusedAnswers = turn.storedAnswers;
+    this.isComplete = false;
     this.#kinds.clear();
   }
 
@@ -176,7 +160,7 @@ export class Conversation implements CapturedConversation {
     for (const { protocol, event } of events) {
       if (protocol !== 'fcmp' || event.type !== 'permission.required') continue;
       // Questions after the end of a turn are not answered.
-      if (this.#isComplete) continue;
+      if (this.isComplete) continue;
       const question = event.data;
       const number = Number(question.interaction_id.split('_').at(-1));
       const known = this.#recall(question);
@@ -227,11 +211,11 @@ export class Conversation implements CapturedConversation {
   /** Returns the answer to the same request given while no process was running; each answer is used once. */
   #recall(question: PermissionQuestion): OpenQuestion['approval'] | undefined {
     const requestKey = JSON.stringify([question.tool, question.input, question.diff]);
-    const storedAnswer = this.#storedAnswers.find(
+    const storedAnswer = this.unusedAnswers.find(
       ({ question: { tool, input, diff } }) => JSON.stringify([tool, input, diff]) === requestKey,
     );
     if (storedAnswer === undefined) return undefined;
-    this.#storedAnswers = this.#storedAnswers.filter((one) => one !== storedAnswer);
+    this.unusedAnswers = this.unusedAnswers.filter((one) => one !== storedAnswer);
     const { decide, by, who, why } = storedAnswer;
     return { decide, by, ...omitUndefined({ who, why }) };
   }
@@ -313,7 +297,7 @@ export class Conversation implements CapturedConversation {
   }
 
   #endTurn(): void {
-    this.#isComplete = true;
+    this.isComplete = true;
     const onEnd = this.#turn?.onEnd;
     if (onEnd === undefined) this.finish();
     else onEnd();

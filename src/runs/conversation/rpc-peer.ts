@@ -1,6 +1,7 @@
 import { createRecordReader, readRpcMessage, getResultFields } from '../../events/index.js';
 import type { EngineName, RpcId, RpcMessage } from '../../events/index.js';
-import { HANDSHAKE_MS, MAX_REQUESTS, MAX_STRAY_LINES } from './approvals.js';
+import { ProtocolGuard, TurnClient } from './agent-client.js';
+import type { AgentClientPorts, AgentRequest } from './agent-client.js';
 
 interface RpcPeerPorts {
   send(message: object): void;
@@ -22,7 +23,7 @@ interface RpcPeerOptions {
 const METHOD_NOT_FOUND = -32_601;
 
 /** One side of a JSON-RPC conversation: numbers requests, matches responses, and detects protocol violations. */
-export class RpcPeer {
+export class RpcPeer extends ProtocolGuard {
   readonly #ports: RpcPeerPorts;
   readonly #options: RpcPeerOptions;
   readonly #reader;
@@ -30,15 +31,11 @@ export class RpcPeer {
   /** The agent's requests without a response yet. */
   readonly #openAgentRequests = new Set<RpcId>();
   #nextId = 0;
-  #agentRequestCount = 0;
-  #strayLines = 0;
-  #hasResponded = false;
-  #timer: NodeJS.Timeout | undefined;
-  #isClosed = false;
   /** Whether the peer is between two prompts, when the agent's messages are ignored. */
   isIdle = false;
 
   constructor(ports: RpcPeerPorts, options: RpcPeerOptions) {
+    super((reason) => ports.onProtocolViolation(reason), options.handshakeMs);
     this.#ports = ports;
     this.#options = options;
     this.#reader = createRecordReader(options.engine, (record) =>
@@ -52,20 +49,8 @@ export class RpcPeer {
 
   /** Sends a handshake request, which has a time limit. */
   requestWithTimeout(method: string, params: object, next: (result: object) => void, refused: () => void): void {
-    clearTimeout(this.#timer);
-    const { handshakeMs = HANDSHAKE_MS } = this.#options;
-    const seconds = Math.round(handshakeMs / 1000);
-    this.#timer = setTimeout(
-      () => this.reportViolation(`it did not respond to ${method} within ${seconds} s`),
-      handshakeMs,
-    );
-    this.#timer.unref();
+    this.startHandshake(method);
     this.request(method, params, next, refused);
-  }
-
-  /** Ends the handshake: later requests have no time limit. */
-  endHandshake(): void {
-    clearTimeout(this.#timer);
   }
 
   /** Sends a request without a time limit. */
@@ -94,24 +79,13 @@ export class RpcPeer {
     this.refuse(id, METHOD_NOT_FOUND, `Method not found: ${method.slice(0, 100)}`);
   }
 
-  reportViolation(reason: string): void {
-    if (this.#isClosed) return;
-    this.close();
-    this.#ports.onProtocolViolation(reason);
-  }
-
-  close(): void {
-    this.#isClosed = true;
-    clearTimeout(this.#timer);
-  }
-
   #send(message: object): void {
     this.#ports.send({ ...this.#options.envelope, ...message });
   }
 
   #read(message: RpcMessage | null): void {
-    if (this.#isClosed || this.isIdle) return;
-    if (message === null) return this.#readStrayLine();
+    if (this.isClosed || this.isIdle) return;
+    if (message === null) return this.readStrayLine();
     switch (message.kind) {
       case 'notification':
         return this.#ports.onNotification(message.method, message.params);
@@ -124,26 +98,69 @@ export class RpcPeer {
           if (message.kind === 'error' && message.id === null) return this.#ports.onError();
           return this.reportViolation(`it responded to ${JSON.stringify(message.id)}, which is not an open request`);
         }
-        this.#hasResponded = true;
+        this.hasResponded = true;
         this.#sent.delete(message.id);
         return settle(message);
       }
     }
   }
 
-  #readStrayLine(): void {
-    this.#strayLines += 1;
-    if (!this.#hasResponded && this.#strayLines > MAX_STRAY_LINES)
-      this.reportViolation("its output is not in the protocol's format; check the options in its command");
-  }
-
   #readRequest(id: RpcId, method: string, params: object): void {
-    this.#agentRequestCount += 1;
-    if (this.#agentRequestCount > MAX_REQUESTS)
-      return this.reportViolation(`it made more than ${MAX_REQUESTS} requests`);
-    if (this.#openAgentRequests.has(id))
-      return this.reportViolation(`it used the request id ${JSON.stringify(id)} twice`);
+    if (!this.acceptRequest(id, this.#openAgentRequests.has(id))) return;
     this.#openAgentRequests.add(id);
     this.#ports.onRequest(id, method, params);
+  }
+}
+
+/** A client that speaks JSON-RPC. */
+export abstract class RpcClient extends TurnClient<RpcId> {
+  protected readonly peer: RpcPeer;
+
+  constructor(request: AgentRequest, ports: AgentClientPorts, options: RpcPeerOptions) {
+    super(request, ports);
+    this.peer = new RpcPeer(
+      {
+        send: (message) => ports.send(message),
+        onRequest: (id, method, params) => this.readRequest(id, method, params),
+        onNotification: (method, params) => this.readNotification(method, params),
+        onError: () => this.endTurn(),
+        onProtocolViolation: (reason) => {
+          this.close();
+          ports.onProtocolViolation(reason);
+        },
+      },
+      options,
+    );
+  }
+
+  protected abstract readRequest(id: RpcId, method: string, params: object): void;
+  protected abstract readNotification(method: string, params: object): void;
+
+  receive(bytes: Uint8Array): void {
+    this.peer.receive(bytes);
+  }
+
+  override close(): void {
+    super.close();
+    this.peer.close();
+  }
+
+  protected override beginTurn(): void {
+    super.beginTurn();
+    this.peer.isIdle = false;
+    this.peer.endHandshake();
+  }
+
+  protected override endTurn(): void {
+    if (this.isOver) return;
+    this.peer.isIdle = true;
+    this.peer.endHandshake();
+    super.endTurn();
+  }
+
+  /** Ends the conversation, because its session is gone. */
+  protected loseSession(reason: string): void {
+    this.close();
+    this.ports.onSessionLost(reason);
   }
 }

@@ -1,7 +1,16 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeFile } from 'node:fs/promises';
-import { collectDescendants, listDescendants, listPids, waitUntilGone } from './process-group.js';
+import {
+  collectDescendants,
+  EXIT_TIMEOUT_MS,
+  isRunning,
+  listDescendants,
+  listPids,
+  signalAll,
+  terminateProcesses,
+  waitUntilGone,
+} from './process-group.js';
 import { readProcessStat, type ProcessStat } from './process-identity.js';
 import { getErrorCode } from '../../base/index.js';
 
@@ -17,7 +26,6 @@ export interface TrackedTree {
 const SCAN_INTERVAL_MS = 100;
 const SCAN_INTERVAL_FACTOR = 20;
 const GRACE_MS = 500;
-const EXIT_TIMEOUT_MS = 5000;
 
 /** Start times by process id, because ids are reused. */
 type KnownProcesses = Map<number, string>;
@@ -85,24 +93,8 @@ function addDescendants(trackers: Iterable<KnownProcesses>): void {
 }
 
 async function terminateAll(known: KnownProcesses): Promise<void> {
-  const listRunning = (): number[] =>
-    [...known].flatMap(([pid, ticks]) => {
-      const stat = readProcessStat(pid);
-      return stat !== undefined && !stat.isZombie && stat.startTicks === ticks ? [pid] : [];
-    });
-  for (const [signal, milliseconds] of [
-    ['SIGTERM', GRACE_MS],
-    ['SIGKILL', EXIT_TIMEOUT_MS],
-  ] as const) {
-    for (const pid of listRunning()) {
-      try {
-        process.kill(pid, signal);
-      } catch {
-        // It has already exited.
-      }
-    }
-    if (await waitUntilGone(() => listRunning().length === 0, milliseconds)) return;
-  }
+  const listRunning = (): number[] => [...known].flatMap(([pid, ticks]) => (isRunning(pid, ticks) ? [pid] : []));
+  await terminateProcesses(listRunning, GRACE_MS);
 }
 
 /** A cgroup for a process and its descendants, which cannot leave it. */
@@ -210,13 +202,7 @@ function kill(folder: string): void {
     writeFileSync(all, '1');
     return;
   }
-  for (const line of readLines(join(folder, 'cgroup.procs'))) {
-    try {
-      process.kill(Number(line), 'SIGKILL');
-    } catch {
-      // It has already exited.
-    }
-  }
+  signalAll(readLines(join(folder, 'cgroup.procs')).filter(Boolean).map(Number), 'SIGKILL');
 }
 
 function isEmpty(folder: string): boolean {

@@ -4,7 +4,7 @@ import { SluiceError } from '../../base/index.js';
 import { canSignal, readProcessStat } from './process-identity.js';
 
 /** The time a killed process has to disappear before it counts as stuck in the kernel. */
-const EXIT_TIMEOUT_MS = 5000;
+export const EXIT_TIMEOUT_MS = 5000;
 
 /** Sends a signal to a process group; does nothing if the group no longer exists. */
 function signalGroup(leader: number, signal: NodeJS.Signals): void {
@@ -24,8 +24,30 @@ export async function isGroupAlive(leader: number): Promise<boolean> {
   return (await findRunningGroups()).has(leader);
 }
 
-function isRunning(pid: number): boolean {
-  return readProcessStat(pid)?.isZombie === false;
+/** Whether a process runs; with its start time, whether it is still the same one. A zombie does not run. */
+export function isRunning(pid: number, startTicks?: string): boolean {
+  const stat = readProcessStat(pid);
+  return stat?.isZombie === false && (startTicks === undefined || stat.startTicks === startTicks);
+}
+
+/** Terminates processes with SIGTERM, then SIGKILL, and waits until they have exited. */
+export async function terminateProcesses(listRunning: () => readonly number[], graceMs: number): Promise<void> {
+  const isGone = (): boolean => listRunning().length === 0;
+  signalAll(listRunning(), 'SIGTERM');
+  if (await waitUntilGone(isGone, graceMs)) return;
+  signalAll(listRunning(), 'SIGKILL');
+  await waitUntilGone(isGone, EXIT_TIMEOUT_MS);
+}
+
+/** Sends a signal to processes, some of which might have exited. */
+export function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, signal);
+    } catch {
+      // It has already exited.
+    }
+  }
 }
 
 let search: Promise<ReadonlySet<number>> | undefined;
@@ -74,13 +96,7 @@ function signalInside(leader: number): boolean {
   const children = readChildren();
   const [first] = children.get(leader) ?? [];
   const inside = first === undefined ? [] : collectDescendants(first, children);
-  for (const pid of inside) {
-    try {
-      process.kill(pid, 'SIGTERM');
-    } catch {
-      // It has already exited.
-    }
-  }
+  signalAll(inside, 'SIGTERM');
   return inside.length > 0;
 }
 

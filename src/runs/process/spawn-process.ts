@@ -293,7 +293,6 @@ interface Terminal {
   readonly fd: number;
   /** The path of the process's end. */
   readonly path: string;
-  /** Terminal output. */
   readonly output: Readable;
   /** Closes both ends once everything has been read. */
   close(): void;

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { createPidFilter, type PidMark } from './descendants.js';
-import { terminateGroup, waitUntilGone, listPids } from './process-group.js';
+import { isRunning, listPids, terminateGroup, terminateProcesses } from './process-group.js';
 import { readProcessStat, getProcessState } from './process-identity.js';
 import { readProcessRecords, removeOld, RUN_MARKER, type FoundRecord } from './process-record.js';
 import { findContainerEngine, getContainerPrefix, removeContainer, type ContainerSettings } from '../sandbox/index.js';
@@ -23,7 +23,6 @@ export interface TerminateOrphansOptions {
 }
 
 const GRACE_MS = 2000;
-const EXIT_TIMEOUT_MS = 5000;
 /** Processes being terminated can start others; this limits the number of scans. */
 const MAX_ROUNDS = 5;
 
@@ -102,27 +101,11 @@ async function terminateMarkedProcesses(runDirs: ReadonlySet<string>, graceMs = 
     const processes = findMarkedProcesses(runDirs);
     if (processes.length === 0) break;
     for (const { pid, runDir } of processes) terminated.set(pid, { pid, runDir });
-    signal(processes, 'SIGTERM');
-    if (await waitUntilGone(() => !processes.some(isRunning), graceMs)) continue;
-    signal(processes, 'SIGKILL');
-    await waitUntilGone(() => !processes.some(isRunning), EXIT_TIMEOUT_MS);
+    const listRunning = (): number[] =>
+      processes.flatMap(({ pid, startTicks }) => (isRunning(pid, startTicks) ? [pid] : []));
+    await terminateProcesses(listRunning, graceMs);
   }
   return [...terminated.values()];
-}
-
-function signal(processes: readonly MarkedProcess[], name: NodeJS.Signals): void {
-  for (const markedProcess of processes.filter(isRunning)) {
-    try {
-      process.kill(markedProcess.pid, name);
-    } catch {
-      // It has already exited.
-    }
-  }
-}
-
-function isRunning({ pid, startTicks }: MarkedProcess): boolean {
-  const stat = readProcessStat(pid);
-  return stat !== undefined && !stat.isZombie && stat.startTicks === startTicks;
 }
 
 /** Runs waiting for the next process scan, each with a mark from before its first process. */

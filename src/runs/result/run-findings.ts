@@ -30,14 +30,10 @@ export class RunFindings {
   readonly #requests = new Map<string, RaspData<'interaction.permission.required'>>();
   #model: string | undefined;
   #report: { -readonly [Key in keyof EngineReport]: EngineReport[Key] } | undefined;
-  #engineFailure: EngineFailure | null = null;
+  /** The engine's last error, unless the agent continued after it. */
+  engineFailure: EngineFailure | null = null;
   /** Consecutive failures that a retry does not change, and their cause. */
   #stuck: { readonly cause: FailureCause; readonly times: number } | null = null;
-
-  /** The engine's last error, unless the agent continued after it. */
-  get engineFailure(): EngineFailure | null {
-    return this.#engineFailure;
-  }
 
   /** Whether the engine goes on although its credentials are rejected, or its session never fits the model's context. */
   get isEngineStuck(): boolean {
@@ -46,7 +42,7 @@ export class RunFindings {
 
   /** Clears the previous attempt's error, which does not explain how the next attempt ends. */
   startAttempt(): void {
-    this.#engineFailure = null;
+    this.engineFailure = null;
     this.#stuck = null;
   }
 
@@ -76,12 +72,12 @@ export class RunFindings {
     // The failure stays: the engine is being stopped because of it.
     else if (this.isEngineStuck) return;
     else if (isRasp(event, 'tool.call.started')) {
-      this.#engineFailure = null;
+      this.engineFailure = null;
       this.#stuck = null;
     }
     // Qwen Code repeats an error as the agent's last message, which is not an answer.
-    else if (isRasp(event, 'agent.message.final') && !event.data.text.includes(this.#engineFailure?.message ?? '')) {
-      this.#engineFailure = null;
+    else if (isRasp(event, 'agent.message.final') && !event.data.text.includes(this.engineFailure?.message ?? '')) {
+      this.engineFailure = null;
     }
   }
 
@@ -95,7 +91,7 @@ export class RunFindings {
       const isHopeless = cause === 'context' || (cause === 'auth' && error.retrying);
       const times = this.#stuck?.cause === cause ? this.#stuck.times + 1 : 1;
       this.#stuck = isHopeless ? { cause, times } : null;
-      this.#engineFailure = { cause, message: truncate(message, MAX_MESSAGE_LENGTH), httpStatus: http_status };
+      this.engineFailure = { cause, message: truncate(message, MAX_MESSAGE_LENGTH), httpStatus: http_status };
     }
   }
 

@@ -153,7 +153,6 @@ interface StoredLog {
   readonly reader: AsyncGenerator<LoggedRow, undefined>;
   /** Rows that were read but not compared yet. */
   readonly ahead: LoggedRow[];
-  /** The number of rows compared so far. */
   rowCount: number;
   /** Whether the log of an unfinished run lacks rows at its end. */
   isShort?: true;

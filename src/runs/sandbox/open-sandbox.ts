@@ -96,7 +96,6 @@ export const PRIVATE_BYTES = 1024 * 1024 * 1024;
 export const SHARED_MEMORY_BYTES = 256 * 1024 * 1024;
 const FIRST_DESCRIPTOR = 3;
 
-/** Variables that name a file to mount. */
 const FILE_VARIABLES = [
   'SSL_CERT_FILE',
   'SSL_CERT_DIR',

@@ -10,10 +10,8 @@ import { findExecutable } from '../../base/files/index.js';
 export type SandboxSupport =
   | {
       readonly works: true;
-      /** The path of bubblewrap. */
       readonly program: string;
       readonly version: string;
-      /** Whether it can isolate the network. */
       readonly canIsolateNetwork: boolean;
       /** bubblewrap's arguments that mount `/proc`. */
       readonly proc: readonly string[];

@@ -219,7 +219,6 @@ const GROUP = /([ \t:,]*)(?:0x)?([0-9a-f]+)(?=[ \t:,]|$)/iy;
 const ROW_START = /^[ \t]*(?:0?x?[0-9a-f]?|(?:0x)?[0-9a-f]{2}[0-9a-fx \t:,]*)\\*$/i;
 /** A quick test that excludes nearly every line that is not a row. */
 const FIRST_CHARACTER = /^[ \t0-9a-f]/i;
-/** The longest row that is read. */
 const MAX_ROW_LENGTH = 400;
 /** `hexdump -C` prints two spaces after so many bytes; otherwise two spaces come before the text column. */
 const HALF_ROW = 8;

@@ -147,7 +147,6 @@ function listSemanticIssues(spec: RunSpec): SchemaIssue[] {
 type PlacementField = Exclude<(typeof PLACEMENT_FIELDS)[number], 'placement'>;
 const SIZE = ['image', 'cpu', 'memory'] as const;
 
-/** The fields that each placement has. */
 const PLACEMENTS: Readonly<Record<string, readonly PlacementField[]>> = {
   local: [],
   container: SIZE,

@@ -17,7 +17,6 @@ export interface DatabaseOptions {
   readonly lockTimeoutMs?: number;
   /** The connection timeout; 10 s by default. */
   readonly connectTimeoutMs?: number;
-  /** The steps to the current schema version. */
   readonly steps?: readonly SchemaStep[];
   /** The schema version that the connections declare, if it is not the current one. */
   readonly schemaVersion?: number;
@@ -43,7 +42,6 @@ export interface PostgresDatabase extends Database, Queryable {
   close(): Promise<void>;
 }
 
-/** The number of a named lock. */
 const LOCK_KEY = `hashtextextended('sluice ' || $1::text, 0)`;
 
 /** The longest timeout that timers support, about 25 days: the driver treats 0 as its default. */

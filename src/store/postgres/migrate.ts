@@ -81,7 +81,6 @@ const buildVersionCheck = (versions: readonly number[]): string => `
  */
 const MIGRATION_LOCK = 758_423;
 
-/** Changes the tables under the migration lock. */
 async function withMigrationLock(
   database: PostgresDatabase,
   change: (transaction: Queryable) => Promise<unknown>,

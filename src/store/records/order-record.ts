@@ -40,7 +40,6 @@ export type Evidence = FromSchema<typeof evidenceSchema>;
 /** The possible decisions about an order. */
 export const decisionAction = oneOf(['advance', 'archive', 'needs-human', 'blocked']);
 
-/** A decision about an order. */
 const decisionSchema = object(
   {
     action: decisionAction,

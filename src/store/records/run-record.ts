@@ -208,7 +208,6 @@ export type ScheduleView = FromSchema<typeof scheduleSchema>;
 
 const amount = { type: 'number', minimum: 0 } as const;
 
-/** A budget and how much of it is used. */
 const budgetSchema = object({
   /** `day`: all of today's runs. `issue`: all runs for an issue. `caller`: today's runs requested with a token. */
   scope: oneOf(['day', 'issue', 'caller']),

@@ -21,7 +21,6 @@ export const REQUEST_ID = { ...line, maxLength: 200 } as const;
 /** The id of a run, which also names its folders. */
 const RUN_FOLDER = { type: 'string', maxLength: 64, pattern: '^[A-Za-z0-9][A-Za-z0-9-]*$' } as const;
 
-/** The maximum number of runs in a race. */
 const MAX_RACE_RUNS = 8;
 
 const fields = {

@@ -162,7 +162,6 @@ const RELEASE = `
   UPDATE runs SET ${UNCLAIMED}, not_before = $3
   WHERE id = $1 AND worker_id = $2 AND ${IS_HELD} AND (started_at IS NULL OR state = $4)`;
 
-/** Adds the lease of a claim. */
 const ADD_LEASE = 'INSERT INTO leases (seq, lease_until) VALUES ($1, $2)';
 
 const LOST = { held: false, cancel: false, reply: null } as const;

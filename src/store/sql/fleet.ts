@@ -62,7 +62,6 @@ const MAX_WORKERS = 1000;
 const MAX_CLAIMS = 1000;
 const MAX_LISTED_RUNS = 20;
 const MAX_TICKS = 10_000;
-/** The number of ticks of one schedule that are kept. */
 const KEPT_TICKS = 100;
 
 /** Creates the store's methods for workers, and for jobs that one process at a time does for all. */

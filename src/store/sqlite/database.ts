@@ -30,7 +30,6 @@ export interface DatabaseOptions {
 export interface SqliteDatabase extends Database {
   /** Returns the prepared statement for this SQL, which is prepared once. */
   prepare(sql: string): Statement;
-  /** Runs a read. */
   read<T>(work: () => T): Promise<T>;
   /** Runs a function in an exclusive write transaction. */
   write<T>(work: () => T): Promise<T>;
@@ -344,7 +343,6 @@ export function translate(sql: string): string {
     .replaceAll('strpos(', 'instr(');
 }
 
-/** A statement of a guarded change. */
 interface GuardedStatement {
   readonly statement: Statement;
   /** The numbers of the values that it binds. */

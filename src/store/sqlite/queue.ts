@@ -26,7 +26,6 @@ export function createClaimNext(database: SqliteDatabase): Dialect['claimNext'] 
   const claimRun = database.prepare(CLAIM);
   const addLease = database.prepare('INSERT INTO leases (seq, lease_until) VALUES (?, ?)');
 
-  /** Lists the wrapper types that have reached their limit. */
   function listFullTypes({ concurrency = {} }: ClaimFilter): string[] {
     const limits = Object.entries(concurrency);
     if (limits.length === 0) return [];
@@ -140,7 +139,6 @@ const FIND_ANY = `
     OR EXISTS (SELECT 1 FROM runs INDEXED BY runs_deferred
       WHERE state = 'queued' AND not_before > 0 AND not_before <= ?)`;
 
-/** Admits due deferred runs. */
 const ADMIT_DUE = `
   UPDATE runs SET not_before = 0 WHERE seq IN (
     SELECT seq FROM runs INDEXED BY runs_deferred WHERE state = 'queued' AND not_before > 0 AND not_before <= ?

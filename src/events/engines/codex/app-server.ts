@@ -12,7 +12,6 @@ import { isApproval, readApproval, readApprovalAnswer } from './approval.js';
 /** Limit on open requests per side; a malicious agent could send them endlessly. */
 const MAX_OPEN = 1024;
 
-/** The methods of the app server. */
 const METHOD =
   /^(?:thread|turn|item|account|mcpServer|model|hook|serverRequest|remoteControl)\/|^(?:initialized?|error|warning)$/u;
 
@@ -282,7 +281,6 @@ function readErrorText(error: object | null): string | null {
   return get.name(error, 'message') ?? get.name(error, 'additionalDetails');
 }
 
-/** Reads an error's kind, and its HTTP status if present. */
 function readErrorInfo(error: object | null): { readonly httpStatus?: number; readonly detail?: unknown } {
   const info = get.field(error, 'codexErrorInfo');
   const kinds: readonly unknown[] = isRecord(info) ? Object.values(info) : [];

@@ -146,30 +146,26 @@ const CONFIDENCE = 0.7;
  */
 class CodexLog {
   readonly #emit: Emit;
-  #hasHeader = false;
+  /** Whether the text mode header was printed; stdout is then the plain text answer. */
+  hasHeader = false;
   #hasSession = false;
 
   constructor(emit: Emit) {
     this.#emit = emit;
   }
 
-  /** Whether the text mode header was printed; stdout is then the plain text answer. */
-  get hasHeader(): boolean {
-    return this.#hasHeader;
-  }
-
   read({ text }: TextFrame): void {
     const version = HEADER.exec(text)?.[1];
     if (version !== undefined) {
-      this.#hasHeader = true;
+      this.hasHeader = true;
       this.#emit({ fact: 'parser', name: 'generic_text' });
       this.#emit({ fact: 'version', version });
       return this.#emit({ fact: 'status', status: 'header' });
     }
     // The log also contains output of the agent and its tools, so these lines count only after the header, and the
     // session only once.
-    const session = this.#hasHeader ? SESSION.exec(text)?.[1] : undefined;
-    const error = this.#hasHeader ? ERROR.exec(text)?.[1] : undefined;
+    const session = this.hasHeader ? SESSION.exec(text)?.[1] : undefined;
+    const error = this.hasHeader ? ERROR.exec(text)?.[1] : undefined;
     if (session !== undefined && !this.#hasSession) return this.#readSession(session);
     if (DENIED.test(text)) {
       this.#emit({ fact: 'confidence', value: CONFIDENCE });

@@ -143,7 +143,6 @@ function readErrorMessage(text: string | null): string {
   return get.string(value, 'message') ?? text;
 }
 
-/** Reads records of the agent: messages and tool calls. */
 function readAssistant(type: string, data: object, emit: Emit): void {
   const parent = get.name(data, 'parentToolCallId');
   const id = get.name(data, 'messageId') ?? get.name(data, 'reasoningId');

@@ -38,14 +38,10 @@ export class GeminiLog {
   readonly #emit: Emit;
   readonly #dump = new ErrorDump();
   #lastApiError: string | null = null;
-  #isGemini = false;
+  isGemini = false;
 
   constructor(emit: Emit) {
     this.#emit = emit;
-  }
-
-  get isGemini(): boolean {
-    return this.#isGemini;
   }
 
   isDumping(stream: CapturedStream): boolean {
@@ -64,11 +60,11 @@ export class GeminiLog {
     }
     if (problem !== null) return false;
     if (this.#readError(stream, text, isInAnswer)) {
-      this.#isGemini = true;
+      this.isGemini = true;
       return true;
     }
     if (!IRRELEVANT.test(text)) return false;
-    this.#isGemini ||= isGeminiLogLine(text);
+    this.isGemini ||= isGeminiLogLine(text);
     this.#emit({ fact: 'noise' });
     return true;
   }

@@ -80,7 +80,6 @@ export class Conversation {
     return true;
   }
 
-  /** Whether the last reported failure has this message. */
   isLastError(message: string): boolean {
     return this.#lastError === message;
   }
@@ -247,7 +246,6 @@ class ReportedBlocks {
     return position >= 0;
   }
 
-  /** Drops the blocks that were not printed again. */
   dropUnconfirmed(): void {
     this.#unconfirmedBlocks = [];
   }

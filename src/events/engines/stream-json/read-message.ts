@@ -165,7 +165,6 @@ const HUNK = ['oldStart', 'oldLines', 'newStart', 'newLines'];
 /** Longer content is omitted; it can be read from the file itself. */
 const MAX_DIFF = 64 * 1024;
 
-/** Tools that write the agent's plan. */
 const PLAN_TOOLS: ReadonlySet<string> = new Set(['TodoWrite', 'todo_write']);
 
 const USED_MESSAGE_FIELDS = toNames('id type role model content stop_reason usage');

@@ -207,7 +207,6 @@ function readInit(record: object, conversation: Conversation): void {
   });
 }
 
-/** Returns a record without the fields that all records have. */
 function readDetail(record: object): object {
   return Object.fromEntries(Object.entries(record).filter(([key]) => !ENVELOPE.has(key)));
 }
@@ -314,7 +313,6 @@ function readDelta(event: object, parent: string | null, conversation: Conversat
   emit({ fact: 'status', status: type, detail: dropType(delta) });
 }
 
-/** Returns the event without its type. */
 function dropType(event: object): object {
   return Object.fromEntries(Object.entries(event).filter(([key]) => key !== 'type'));
 }

@@ -10,7 +10,6 @@ export interface AttemptMeta {
   readonly engine?: string;
   /** The engine whose output format is used, if that is not `engine` itself. */
   readonly reads?: string;
-  /** The version the engine reports. */
   readonly version?: string;
   readonly command?: readonly string[];
   readonly mode?: 'auto' | 'interactive';
@@ -26,7 +25,6 @@ export interface AttemptMeta {
   readonly cause?: RunFailureCause;
   /** The reason code of the attempt's completion state. */
   readonly reason_code?: string;
-  /** The process id. */
   readonly pid?: number;
   /** The session that this attempt resumes; null if it started a new one. */
   readonly session_id?: string | null;

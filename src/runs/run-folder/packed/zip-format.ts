@@ -20,7 +20,6 @@ export interface ZipEntry {
   readonly mtimeMs: number;
 }
 
-/** Header signatures. */
 const LOCAL = 0x04_03_4b_50;
 const CENTRAL = 0x02_01_4b_50;
 const END = 0x06_05_4b_50;

@@ -26,7 +26,6 @@ export interface ContainerEngine {
   readonly command: readonly [string, ...string[]];
 }
 
-/** How one command of the engine is called. */
 interface EngineCall {
   readonly timeoutMs?: number;
   /** Variables besides those of this process. */

@@ -24,7 +24,6 @@ export interface ContainerRequest {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly image: string;
-  /** Processor cores. */
   readonly cpu?: number | undefined;
   /** Such as `512Mi`. */
   readonly memory?: string | undefined;
@@ -136,7 +135,6 @@ export async function openContainer(engine: ContainerEngine, request: ContainerR
   }
 }
 
-/** The limits of every container. */
 const LIMITS: readonly string[] = [
   '--interactive --init --pull never --log-driver none --no-healthcheck --stop-signal SIGTERM',
   '--read-only --cap-drop all --security-opt no-new-privileges --security-opt label=disable',

@@ -87,7 +87,6 @@ const SKIPPED_NAMES = ['.git', 'node_modules'];
 /** Folders that are read at the same time. */
 const BATCH = 64;
 
-/** A writable folder to search for repositories. */
 interface Search {
   readonly folder: string;
   /** Folders that are not searched: they are hidden, or have their own mount, which may be read-only. */

@@ -84,7 +84,6 @@ export async function openSidecar(socket: string, request: SidecarRequest): Prom
   };
 }
 
-/** Sends a request and waits for the answer. */
 async function ask(socket: string, request: object, answer: string): Promise<{ readonly connection: Socket }> {
   return new Promise((resolve, reject) => {
     const connection = connect(socket);

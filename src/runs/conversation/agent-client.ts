@@ -1,0 +1,179 @@
+import type { ConversationRequest } from '../launchers/launcher.js';
+
+export interface AgentRequest extends ConversationRequest {
+  readonly workdir: string;
+  /** The session to resume. */
+  readonly sessionId: string | null;
+  readonly model?: string;
+  /** Whether the agent may stay in a mode that approves tool calls automatically. */
+  readonly keepMode: boolean;
+}
+
+export interface AgentClientPorts {
+  send(message: object): void;
+  /** Called for each permission request of the turn. Requests are numbered from 1, as in event ids. */
+  onPermission(number: number, kind: string | null): void;
+  /** Called when the agent withdraws a request. */
+  onWithdrawn(number: number): void;
+  readFile(path: string, lines: { readonly line: number | null; readonly limit: number | null }): Promise<string>;
+  writeFile(path: string, text: string): Promise<void>;
+  /** Called when the turn has ended or the agent refused to start it. */
+  onEnd(): void;
+  /** Called when the agent cannot continue the session. */
+  onSessionLost(reason: string): void;
+  /** Called when the agent does not accept one of the prompt's inputs. */
+  onUnsupported(what: string): void;
+  /** Called when the agent violates the protocol. */
+  onProtocolViolation(reason: string): void;
+}
+
+export interface AnswerAuthor {
+  readonly by: 'rule' | 'person';
+  readonly who?: string;
+  readonly why?: string;
+}
+
+/** Conversation limits, overridden in tests. */
+export interface ClientLimits {
+  /** The time limit for each step before the prompt. */
+  readonly handshakeMs?: number;
+}
+
+/** The time limit for each step before the prompt. */
+const HANDSHAKE_MS = 120_000;
+
+/** Maximum requests per process; real agents send far fewer. */
+const MAX_REQUESTS = 10_000;
+
+/** Maximum non-message lines before the first response; a process that prints more is not an agent. */
+const MAX_STRAY_LINES = 200;
+
+/** The client side of a conversation with one process. The caller determines when to stop. */
+export type AgentClient = Pick<
+  TurnClient<never>,
+  'canResume' | 'isOver' | 'start' | 'prompt' | 'receive' | 'answer' | 'cancel' | 'close'
+>;
+
+/** What all clients do in the same way: they number the turn's permission requests, and end the turn once. */
+export abstract class TurnClient<Question> {
+  /** Whether another process can resume the session. */
+  abstract readonly canResume: boolean;
+  /** Whether the turn has ended, successfully or not. */
+  isOver = false;
+  protected readonly request: AgentRequest;
+  protected readonly ports: AgentClientPorts;
+  /** The turn's open permission requests. */
+  protected readonly questions = new Map<number, Question>();
+  #questionCount = 0;
+
+  constructor(request: AgentRequest, ports: AgentClientPorts) {
+    this.request = request;
+    this.ports = ports;
+  }
+
+  /** Starts the conversation with its first prompt. */
+  abstract start(prompt: string): void;
+  /** Starts the next turn in the same session. */
+  abstract prompt(text: string): void;
+  /** Reads agent output, which can be split anywhere. */
+  abstract receive(bytes: Uint8Array): void;
+  /** Asks the agent to stop, and denies its open permission requests. */
+  abstract cancel(author: AnswerAuthor): void;
+  protected abstract sendAnswer(question: Question, optionId: string | null, author: AnswerAuthor): void;
+
+  /** Answers a permission request with an option; null denies it. The author is stored in the recording. */
+  answer(number: number, optionId: string | null, author: AnswerAuthor): void {
+    const question = this.questions.get(number);
+    if (question === undefined) return;
+    this.questions.delete(number);
+    this.sendAnswer(question, optionId, author);
+  }
+
+  close(): void {
+    this.isOver = true;
+  }
+
+  protected beginTurn(): void {
+    this.isOver = false;
+    this.#questionCount = 0;
+    this.questions.clear();
+  }
+
+  protected endTurn(): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.ports.onEnd();
+  }
+
+  protected addQuestion(question: Question, kind: string | null): void {
+    this.#questionCount += 1;
+    this.questions.set(this.#questionCount, question);
+    this.ports.onPermission(this.#questionCount, kind);
+  }
+
+  protected denyAll(author: AnswerAuthor): void {
+    for (const number of this.questions.keys()) this.answer(number, null, author);
+  }
+
+  protected withdraw(isWithdrawn: (question: Question) => boolean): void {
+    for (const [number, question] of this.questions) {
+      if (!isWithdrawn(question)) continue;
+      this.questions.delete(number);
+      this.ports.onWithdrawn(number);
+    }
+  }
+}
+
+/** Limits what an agent can do outside its protocol. A violation is reported once. */
+export class ProtocolGuard {
+  isClosed = false;
+  /** Whether the agent has printed a message of the protocol. */
+  hasResponded = false;
+  readonly #onViolation: (reason: string) => void;
+  readonly #handshakeMs: number;
+  #timer: NodeJS.Timeout | undefined;
+  #requests = 0;
+  #strayLines = 0;
+
+  constructor(onViolation: (reason: string) => void, handshakeMs: number = HANDSHAKE_MS) {
+    this.#onViolation = onViolation;
+    this.#handshakeMs = handshakeMs;
+  }
+
+  /** Limits the time for the response to a request before the prompt. */
+  startHandshake(method: string): void {
+    clearTimeout(this.#timer);
+    const reason = `it did not respond to ${method} within ${Math.round(this.#handshakeMs / 1000)} s`;
+    this.#timer = setTimeout(() => this.reportViolation(reason), this.#handshakeMs).unref();
+  }
+
+  /** Later requests have no time limit. */
+  endHandshake(): void {
+    clearTimeout(this.#timer);
+  }
+
+  readStrayLine(): void {
+    this.#strayLines += 1;
+    if (!this.hasResponded && this.#strayLines > MAX_STRAY_LINES)
+      this.reportViolation("its output is not in the protocol's format; check the options in its command");
+  }
+
+  /** Counts a request of the agent; false if it makes too many, or used its id twice. */
+  acceptRequest(id: string | number, isOpen: boolean): boolean {
+    this.#requests += 1;
+    if (this.#requests > MAX_REQUESTS) this.reportViolation(`it made more than ${MAX_REQUESTS} requests`);
+    else if (isOpen) this.reportViolation(`it used the request id ${JSON.stringify(id)} twice`);
+    return !this.isClosed;
+  }
+
+  reportViolation(reason: string): void {
+    if (this.isClosed) return;
+    this.close();
+    this.#onViolation(reason);
+  }
+
+  close(): void {
+    this.isClosed = true;
+    clearTimeout(this.#timer);
+  }
+}
