@@ -31,6 +31,7 @@ const PARTS: Readonly<Record<string, () => Promise<PartResult>>> = {
   x: async () => (await import('./part-sandbox.js')).runSandbox(),
   s: async () => (await import('./part-store.js')).runStore(),
   q: async () => (await import('./part-queue.js')).runQueue(),
+  r: async () => (await import('./part-orders.js')).runOrders(),
   l: async () => (await import('./part-workers.js')).runWorkers(),
   o: async () => (await import('./part-event-storage.js')).runEventStorage(),
   u: async () => (await import('./part-maintenance.js')).runMaintenance(),

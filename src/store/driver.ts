@@ -89,6 +89,8 @@ export interface QueueWatcher extends Pick<RunClaim, 'kinds' | 'workerTypes' | '
 export interface Dialect {
   readonly database: Database;
   readonly now: () => number;
+  /** Whether looking for rows costs much less than a statement that would change them and finds none. */
+  readonly looksFirst: boolean;
   /** Adjusts `now` to the clock that all hosts share. */
   readonly synchronizeClock: () => Promise<void>;
   readonly claimNext: (claim: RunClaim) => Promise<Row | undefined>;

@@ -107,6 +107,18 @@ it.runIf(process.platform === 'linux')('reports that nothing can be created', as
 
 const SCRIPT = new URL('./fixtures/remove-unprivileged.js', import.meta.url);
 
+it.each([3, 100])('removes a folder with %i files and links, and leaves what the links point to', async (count) => {
+  const root = await makeTestFolder({ 'kept/file': '' });
+  const names = Array.from({ length: count }, (_, number) => `folder/below/file-${number}`);
+  for (const name of ['folder', 'folder/below']) await mkdir(join(root, name));
+  for (const name of names) await writeFile(join(root, name), '');
+  await symlink(join(root, 'kept'), join(root, 'folder/below/link'));
+  await symlink(join(root, 'kept'), join(root, 'link'));
+  for (const name of ['folder', 'link']) await removeFolder(join(root, name));
+  expect(await readdir(root)).toEqual(['kept']);
+  expect(await readdir(join(root, 'kept'))).toEqual(['file']);
+});
+
 it('removes a folder with its files, and ignores a missing one', async () => {
   const folder = join(await makeTestFolder({}), 'folder');
   await mkdir(join(folder, 'inner'), { recursive: true });

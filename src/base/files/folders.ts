@@ -1,6 +1,16 @@
 import { stat, chmod, lstat, readdir, rm, access, opendir } from 'node:fs/promises';
 import { dirname, join, basename, isAbsolute, resolve, delimiter } from 'node:path';
-import { constants, type Dirent, mkdirSync, realpathSync, statSync } from 'node:fs';
+import {
+  constants,
+  type Dirent,
+  lstatSync,
+  mkdirSync,
+  opendirSync,
+  realpathSync,
+  rmdirSync,
+  statSync,
+  unlinkSync,
+} from 'node:fs';
 import { getErrorCode, SluiceError } from '../index.js';
 import { createHash } from 'node:crypto';
 import { homedir } from 'node:os';
@@ -51,6 +61,7 @@ function isFolder(path: string): boolean {
  * the removal fails.
  */
 export async function removeFolder(path: string): Promise<void> {
+  if (removeSmallFolder(path, MAX_SYNC_ENTRIES) !== undefined) return;
   const remove = async (): Promise<void> => rm(path, { recursive: true, force: true });
   await remove().catch(async (error: unknown) => {
     const code = getErrorCode(error);
@@ -58,6 +69,40 @@ export async function removeFolder(path: string): Promise<void> {
     await makeWritable(path);
     await remove();
   });
+}
+
+/** More entries are removed by the thread pool: the event loop must not wait for them. */
+const MAX_SYNC_ENTRIES = 64;
+
+/**
+ * Removes a folder with few entries synchronously; returns how many more it could have removed. Returns undefined if it
+ * has more entries or anything fails; part of it can be gone then.
+ */
+function removeSmallFolder(path: string, maxEntries: number): number | undefined {
+  try {
+    if (!lstatSync(path).isDirectory()) return undefined;
+    const entries: Dirent[] = [];
+    const folder = opendirSync(path);
+    try {
+      for (let entry = folder.readSync(); entry !== null; entry = folder.readSync()) {
+        entries.push(entry);
+        if (entries.length > maxEntries) return undefined;
+      }
+    } finally {
+      folder.closeSync();
+    }
+    let left: number | undefined = maxEntries - entries.length;
+    for (const entry of entries) {
+      const entryPath = join(path, entry.name);
+      if (!entry.isDirectory()) unlinkSync(entryPath);
+      else left = removeSmallFolder(entryPath, left);
+      if (left === undefined) return undefined;
+    }
+    rmdirSync(path);
+    return left;
+  } catch {
+    return undefined;
+  }
 }
 
 const OWNER_ACCESS = 0o700;

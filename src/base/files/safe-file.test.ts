@@ -12,6 +12,18 @@ describe('a file in a run folder', () => {
     expect(await readSmallFile(join(dir, 'none'), 10)).toBeUndefined();
   });
 
+  test('cannot be used once it is closed, and is closed after its last use', async () => {
+    const dir = await makeRunFolder({ file: 'x'.repeat(100_000) });
+    const file = await openForAppending(join(dir, 'file'));
+    const reading = file.read(Buffer.alloc(100_000), 0, 100_000, 0);
+    await file.close();
+    await file.close();
+    expect(await reading).toMatchObject({ bytesRead: 100_000 });
+    expect(file.fd).toBe(-1);
+    await expect(file.read(Buffer.alloc(1), 0, 1, 0)).rejects.toThrow();
+    await expect(appendTo(file, 'y')).rejects.toThrow();
+  });
+
   test('is refused if it is a link, for reading and for writing', async () => {
     const dir = await makeRunFolder({ secret: 'x' });
     await symlink(join(dir, 'secret'), join(dir, 'link'));

@@ -1,16 +1,21 @@
 import {
+  appendFile,
   appendFileSync,
   closeSync,
   constants,
+  fdatasync,
   fstatSync,
   openSync,
+  read,
   readSync,
   renameSync,
   rmSync,
+  type Stats,
   writeFileSync,
 } from 'node:fs';
 import { open, lstat, realpath, stat, rename, rm, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join, isAbsolute, relative, sep } from 'node:path';
+import { promisify } from 'node:util';
 import {
   FileError,
   getErrorCode,
@@ -34,16 +39,16 @@ const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
 const NON_BLOCKING = constants.O_NONBLOCK ?? 0;
 
 /** Opens a regular file for reading; undefined if the file does not exist. */
-export async function openForReading(path: string, root: TrustedRoot = {}): Promise<FileHandle | undefined> {
-  return openRegular(path, root, async (name) => (isThere(name) ? open(name, READ_FLAGS) : undefined));
+export async function openForReading(path: string, root: TrustedRoot = {}): Promise<OpenedFile | undefined> {
+  return openRegular(path, root, async (name) => (isThere(name) ? openAtOnce(name, READ_FLAGS) : undefined));
 }
 
 const READ_FLAGS = constants.O_RDONLY | NO_FOLLOW | NON_BLOCKING;
 
 /** Opens a regular file for reading and appending, and creates it if it does not exist. */
-export async function openForAppending(path: string, root: TrustedRoot = {}): Promise<FileHandle> {
+export async function openForAppending(path: string, root: TrustedRoot = {}): Promise<OpenedFile> {
   const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | NO_FOLLOW | NON_BLOCKING;
-  const handle = await openRegular(path, root, async (name) => open(name, flags, 0o666));
+  const handle = await openRegular(path, root, async (name) => openAtOnce(name, flags));
   if (handle === undefined) {
     throw new FileError(
       'FILE_UNREADABLE',
@@ -95,7 +100,45 @@ async function openRegular<T extends { readonly fd: number; close(): Promise<voi
   throw new FileError('UNSAFE_FILE', `"${path}" is not a regular file. Remove it.`);
 }
 
-/** Larger writes could wait for the disk. */
+/** An open file whose small reads and writes do not use the thread pool. */
+export interface OpenedFile extends ReadableFile, AppendableFile {
+  stat(): Promise<Stats>;
+  close(): Promise<void>;
+}
+
+function openAtOnce(path: string, flags: number): OpenedFile {
+  let fd = openSync(path, flags, 0o666);
+  /** Another thread must not use the descriptor when it is closed: it could then belong to another file. */
+  let inUse: Promise<unknown> = Promise.resolve();
+  const useLater = async <T>(work: Promise<T>): Promise<T> => {
+    inUse = Promise.allSettled([inUse, work]);
+    return work;
+  };
+  return {
+    /** Invalid once the file is closed. */
+    get fd() {
+      return fd;
+    },
+    stat: async () => fstatSync(fd),
+    read: async (buffer, offset, length, position) =>
+      length <= MAX_SYNC_BYTES
+        ? { bytesRead: readSync(fd, buffer, offset, length, position) }
+        : useLater(readLater(fd, buffer, offset, length, position)),
+    appendFile: async (data) => useLater(appendLater(fd, data)),
+    datasync: async () => useLater(syncLater(fd)),
+    async close() {
+      if (fd === -1) return;
+      const opened = fd;
+      fd = -1;
+      await inUse;
+      closeSync(opened);
+    },
+  };
+}
+
+const [readLater, appendLater, syncLater] = [promisify(read), promisify(appendFile), promisify(fdatasync)];
+
+/** Larger reads and writes could wait for the disk. */
 const MAX_SYNC_BYTES = 64 * 1024;
 
 /** Long text is encoded in slices of this length: as a whole, its bytes would take its size once more. */
@@ -115,37 +158,30 @@ export async function appendTo(file: AppendableFile, data: string | Uint8Array):
 }
 
 /** Reads a small file as text; undefined if it does not exist. `openFile` opens a file that is not on disk. */
-export async function readSmallFile(
+export async function readSmallFile(path: string, maxBytes: number, openFile?: OpenFile): Promise<string | undefined> {
+  return (await readSmallBytes(path, maxBytes, openFile))?.toString('utf8');
+}
+
+/** Like {@link readSmallFile}, for a file that is not text. */
+export async function readSmallBytes(
   path: string,
   maxBytes: number,
   openFile: OpenFile = async () =>
-    openRegular(path, {}, async (name) => (isThere(name) ? openSmallFile(name) : undefined)),
-): Promise<string | undefined> {
+    openRegular(path, {}, async (name) => (isThere(name) ? openAtOnce(name, READ_FLAGS) : undefined)),
+): Promise<Buffer | undefined> {
   const handle = await openFile();
   if (handle === undefined) return undefined;
   try {
     // One byte more than the limit is enough to detect that the file is too large, even if it has grown since `stat`.
     const bytes = await readSpan(handle, 0, Math.min((await handle.stat()).size, maxBytes) + 1);
-    if (bytes.length > maxBytes) {
-      throw new FileError(
-        'FILE_TOO_LARGE',
-        `"${path}" is larger than ${maxBytes} bytes, the limit for this kind of file. Check what wrote it.`,
-      );
-    }
-    return bytes.toString('utf8');
+    if (bytes.length <= maxBytes) return bytes;
+    throw new FileError(
+      'FILE_TOO_LARGE',
+      `"${path}" is larger than ${maxBytes} bytes, the limit for this kind of file. Check what wrote it.`,
+    );
   } finally {
     await handle.close();
   }
-}
-
-async function openSmallFile(name: string): Promise<ReadableFile & { readonly fd: number }> {
-  const fd = openSync(name, READ_FLAGS);
-  return {
-    fd,
-    stat: async () => fstatSync(fd),
-    read: async (buffer, offset, length, position) => ({ bytesRead: readSync(fd, buffer, offset, length, position) }),
-    close: async () => closeSync(fd),
-  };
 }
 
 /** Reads `length` bytes from `position`, or fewer if the file ends earlier. */
@@ -185,7 +221,9 @@ export async function openInside(folder: string, path: string): Promise<FileHand
   let handle: FileHandle | undefined;
   try {
     const root = await realpath(folder);
-    handle = await openForReading(join(root, path));
+    handle = await openRegular(join(root, path), {}, async (name) =>
+      isThere(name) ? open(name, READ_FLAGS) : undefined,
+    );
     if (handle === undefined) return undefined;
     const realPath = await realpath(join(root, path));
     const [opened, expected] = [await handle.stat({ bigint: true }), await stat(realPath, { bigint: true })];

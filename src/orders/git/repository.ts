@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { lstat, readFile, realpath } from 'node:fs/promises';
+import { lstatSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { isPresent, readSmallFile } from '../../base/files/index.js';
+import { isPresent, readSmallFile, removeFolder } from '../../base/files/index.js';
 import { runGit, type CallGit } from './run-git.js';
 
 /**
@@ -49,11 +49,11 @@ const LONG_TIME_LIMIT = { timeLimitMs: 120_000 };
 export async function recordStart(repoDir: string): Promise<RepositoryStart | UnknownStart> {
   const location = await locateInRepository(repoDir);
   if (location === 'outside') return { why: 'repo_dir is not a git repository' };
-  const top = location === 'top' ? await readTop(await realpath(repoDir)) : undefined;
+  const top = location === 'top' ? await readTop(realpathSync.native(repoDir)) : undefined;
   const found = top ?? (await askGit(repoDir));
   if ('why' in found) return found;
   const { shallowFile, ...paths } = found;
-  const shallow = await readFile(shallowFile, 'utf8').catch(() => null);
+  const shallow = (await isPresent(shallowFile)) ? await readFile(shallowFile, 'utf8').catch(() => null) : null;
   if (top !== undefined && (await isOnlyTip(join(top.root, '.git'), top.head)))
     return { ...paths, repoDir, otherTips: [], foreignTips: [], shallow };
   const listing = ['for-each-ref', '--format=%(objectname) %(*objectname) %(refname)', `--no-merged=${paths.head}`];
@@ -150,10 +150,10 @@ async function askGit(repoDir: string): Promise<LocatedRepository | UnknownStart
   if (code === 1) return { why: 'the repository has no commit', refusal: describeNoCommit(repoDir) };
   if (code !== 0) return { why: 'git could not read the current commit of the repository' };
   return {
-    root: resolve(await realpath(repoDir), prefix.replaceAll(/[^/]+/g, '..')),
+    root: resolve(realpathSync.native(repoDir), prefix.replaceAll(/[^/]+/g, '..')),
     prefix,
     head,
-    objects: await realpath(resolve(repoDir, objects)),
+    objects: realpathSync.native(resolve(repoDir, objects)),
     format,
     exclude: resolve(repoDir, exclude),
     shallowFile: resolve(repoDir, shallowFile),
@@ -170,8 +170,12 @@ function describeNoCommit(repoDir: string): string {
  * top of one. Only git knows the rest: folders inside a repository, bare and damaged ones, and those of other users.
  */
 export async function locateInRepository(folder: string): Promise<'outside' | 'top' | 'unknown'> {
-  const real = await realpath(folder).catch(() => undefined);
-  if (real === undefined) return 'unknown';
+  let real: string;
+  try {
+    real = realpathSync.native(folder);
+  } catch {
+    return 'unknown';
+  }
   if (await isTopOfRepository(real)) return 'top';
   const folders = [real];
   for (let above = dirname(real); above !== folders.at(-1); above = dirname(above)) folders.push(above);
@@ -185,9 +189,13 @@ async function isTopOfRepository(folder: string): Promise<boolean> {
   const gitDir = join(folder, '.git');
   if (!(await isPresent(join(gitDir, 'HEAD')))) return false;
   const parts = [folder, gitDir, join(gitDir, 'objects'), join(gitDir, 'refs')];
-  const [head, ...folders] = await Promise.all(
-    [join(gitDir, 'HEAD'), ...parts].map(async (path) => lstat(path).catch(() => undefined)),
-  );
+  const [head, ...folders] = [join(gitDir, 'HEAD'), ...parts].map((path) => {
+    try {
+      return lstatSync(path, { throwIfNoEntry: false });
+    } catch {
+      return undefined;
+    }
+  });
   const user = process.geteuid?.();
   return head?.isFile() === true && folders.every((each) => each?.isDirectory() === true && each.uid === user);
 }
@@ -229,7 +237,7 @@ export async function withScratchObjects<T>(objects: string, work: (folder: stri
     writeFileSync(join(folder, 'info', 'alternates'), `${objects}\n`);
     return await work(folder);
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    await removeFolder(folder);
   }
 }
 
@@ -253,7 +261,7 @@ export async function withGitDir<T>(content: GitDirContent, work: (gitDir: strin
     makeGitDir(gitDir, content);
     return await work(gitDir);
   } finally {
-    rmSync(gitDir, { recursive: true, force: true });
+    await removeFolder(gitDir);
   }
 }
 

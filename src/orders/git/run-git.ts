@@ -57,12 +57,7 @@ export type GitFilters = Readonly<Record<string, string>>;
  */
 export async function runGit(folder: string, args: readonly string[], options: GitOptions = {}): Promise<GitResult> {
   trustedFolders ??= readTrustedFolders();
-  const { remote, filters } = options;
-  const remoteConfig =
-    remote === undefined ? {} : { [`protocol.${remote.protocol}.allow`]: 'always', ...remote.config };
-  const safeFolders = numberKeys('safe.directory', await trustedFolders);
-  const config = { ...SAFE_CONFIG, ...safeFolders, ...filters, ...remoteConfig };
-  return callGit(['--no-pager', '-C', folder, ...args], createEnvironment(config, options), options);
+  return callGit(['--no-pager', '-C', folder, ...args], createEnvironment(await trustedFolders, options), options);
 }
 
 /**
@@ -81,7 +76,7 @@ export function describeGitFailure({ code, stderr }: GitResult): string {
 const FAILURE_LENGTH = 300;
 
 /** These settings override the repository's. */
-const SAFE_CONFIG = {
+const SAFE_CONFIG: readonly Setting[] = Object.entries({
   'core.fsmonitor': 'false',
   'core.hooksPath': '/dev/null',
   'core.attributesFile': '/dev/null',
@@ -92,15 +87,17 @@ const SAFE_CONFIG = {
   'maintenance.auto': 'false',
   'diff.external': '',
   'protocol.allow': 'never',
-} as const;
+});
 
 /**
  * Other users' repositories that this user trusts. Apart from configured filters, the only user setting passed to git.
  */
-let trustedFolders: Promise<readonly string[]> | undefined;
+let trustedFolders: Promise<readonly Setting[]> | undefined;
 
-async function readTrustedFolders(): Promise<readonly string[]> {
-  return readUserConfig(['--get-all', 'safe.directory']);
+type Setting = readonly [key: string, value: string];
+
+async function readTrustedFolders(): Promise<readonly Setting[]> {
+  return (await readUserConfig(['--get-all', 'safe.directory'])).map((folder) => ['safe.directory', folder]);
 }
 
 /**
@@ -119,24 +116,23 @@ export async function readUserConfig(query: readonly string[]): Promise<readonly
   return scopes.flatMap(({ code, stdout }) => (code === 0 ? stdout.split('\0').filter(Boolean) : []));
 }
 
-function numberKeys(key: string, values: readonly string[]): Readonly<Record<string, string>> {
-  // Git accepts duplicate keys; an object does not. `createEnvironment` strips the number.
-  return Object.fromEntries(values.map((value, index) => [`${key}#${index}`, value]));
-}
-
 /**
  * Creates git's environment from an allow list: a repository's filter or helper, if one ever ran, would see nothing
  * else.
  */
 function createEnvironment(
-  config: Readonly<Record<string, string>>,
-  { gitDir, workTree, indexFile, objectDirectory, remote }: GitOptions,
+  trusted: readonly Setting[],
+  { gitDir, workTree, indexFile, objectDirectory, remote, filters = {} }: GitOptions,
 ): NodeJS.ProcessEnv {
-  const settings = Object.entries(config).flatMap(([key, value], index): [string, string][] => [
-    [`GIT_CONFIG_KEY_${index}`, key.replace(/#\d+$/, '')],
-    [`GIT_CONFIG_VALUE_${index}`, value],
-  ]);
   const { PATH, TMPDIR } = process.env;
+  const config = [...SAFE_CONFIG, ...trusted, ...Object.entries(filters)];
+  if (remote !== undefined)
+    config.push([`protocol.${remote.protocol}.allow`, 'always'], ...Object.entries(remote.config ?? {}));
+  const settings: Record<string, string> = {};
+  for (const [index, [key, value]] of config.entries()) {
+    settings[`GIT_CONFIG_KEY_${index}`] = key;
+    settings[`GIT_CONFIG_VALUE_${index}`] = value;
+  }
   return {
     ...(PATH === undefined ? {} : { PATH }),
     ...(TMPDIR === undefined ? {} : { TMPDIR }),
@@ -144,8 +140,8 @@ function createEnvironment(
     LC_ALL: 'C',
     GIT_CONFIG_NOSYSTEM: '1',
     GIT_CONFIG_GLOBAL: '/dev/null',
-    GIT_CONFIG_COUNT: String(Object.keys(config).length),
-    ...Object.fromEntries(settings),
+    GIT_CONFIG_COUNT: String(config.length),
+    ...settings,
     GIT_ATTR_NOSYSTEM: '1',
     GIT_NO_LAZY_FETCH: '1',
     GIT_ALLOW_PROTOCOL: remote?.protocol ?? 'none',

@@ -1,15 +1,18 @@
 import { createHash } from 'node:crypto';
-import { linkSync, mkdirSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
 import {
-  isPresent,
-  makeFolderBelow,
-  openForReading,
-  readSmallFile,
-  readSpan,
-  withFolder,
-} from '../../base/files/index.js';
+  closeSync,
+  fsync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { isPresent, makeFolderBelow, readSmallBytes, readSmallFile, withFolder } from '../../base/files/index.js';
 import { readBranch, type RepositoryStart } from './repository.js';
 
 /*
@@ -78,17 +81,8 @@ const MAX_INDEX_BYTES = 16 * 1024 * 1024;
 
 /** Returns a digest of an index, to detect changes; undefined if it is too large or cannot be read. */
 export async function digestIndex(index: string): Promise<string | undefined> {
-  const file = await openForReading(index).catch(() => undefined);
-  if (file === undefined) return undefined;
-  try {
-    const { size } = await file.stat();
-    if (size > MAX_INDEX_BYTES) return undefined;
-    return createHash('sha256')
-      .update(await readSpan(file, 0, size))
-      .digest('base64');
-  } finally {
-    await file.close();
-  }
+  const bytes = await readSmallBytes(index, MAX_INDEX_BYTES).catch(() => undefined);
+  return bytes === undefined ? undefined : createHash('sha256').update(bytes).digest('base64');
 }
 
 const MAX_BYTES = 64 * 1024;
@@ -114,13 +108,21 @@ async function createBranch(common: string, branch: string, commit: string): Pro
   await makeFolderBelow(dirname(join(common, 'refs', 'heads', branch)), common, 0o777);
   return inHeads(common, branch, async (file) => {
     const lock = `${file}.lock`;
-    await writeFile(lock, `${commit}\n`, { flag: 'wx', flush: true });
+    const descriptor = openSync(lock, 'wx');
+    try {
+      writeFileSync(descriptor, `${commit}\n`);
+      await sync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
     const isNew = !(await isPresent(file));
     if (isNew) renameSync(lock, file);
     else rmSync(lock);
     return isNew;
   });
 }
+
+const sync = promisify(fsync);
 
 /** Works on the file of a branch. */
 async function inHeads<T>(common: string, branch: string, work: (file: string) => Promise<T>): Promise<T> {

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getErrorCode, type TrustedRoot } from '../../base/index.js';
-import { withFolder } from '../../base/files/index.js';
+import { isPresent, withFolder } from '../../base/files/index.js';
 import type {
   Decision,
   Evidence,
@@ -337,8 +337,9 @@ async function maskResultFiles(
   for (const name of RESULT_FILES) {
     // A file that cannot be written stays unchanged; its content is masked when it is read.
     const file = await withFolder(dir, root, {
-      work: async (folder) => open(join(folder, name), READ_AND_WRITE),
-      undo: async (openedFile) => openedFile.close(),
+      work: async (folder) =>
+        (await isPresent(join(folder, name))) ? open(join(folder, name), READ_AND_WRITE) : undefined,
+      undo: async (openedFile) => openedFile?.close(),
     }).catch(() => undefined);
     if (file === undefined) continue;
     try {

@@ -1,7 +1,7 @@
-import type { BigIntStats } from 'node:fs';
-import { lstat, type FileHandle } from 'node:fs/promises';
+import { fstatSync, type BigIntStats } from 'node:fs';
+import { lstat } from 'node:fs/promises';
 import { isSluiceError, type TrustedRoot } from '../../base/index.js';
-import { openForReading } from '../../base/files/index.js';
+import { openForReading, readSpan, type OpenedFile } from '../../base/files/index.js';
 import type { Problem } from '../../store/records/index.js';
 
 /** The names of an agent's result file, most trusted first. */
@@ -36,7 +36,7 @@ export interface Writer {
  * accepted.
  */
 export async function readResultFile(path: string, writer: Writer & TrustedRoot = {}): Promise<ResultFile> {
-  let handle: FileHandle | undefined;
+  let handle: OpenedFile | undefined;
   try {
     handle = await openForReading(path, writer);
     return handle === undefined ? { status: 'absent' } : await readHandle(handle, path, writer);
@@ -56,8 +56,8 @@ async function wait(milliseconds: number): Promise<void> {
   });
 }
 
-async function readHandle(handle: FileHandle, path: string, { startedAt, hasEnded }: Writer): Promise<ResultFile> {
-  const first = await handle.stat({ bigint: true });
+async function readHandle(handle: OpenedFile, path: string, { startedAt, hasEnded }: Writer): Promise<ResultFile> {
+  const first = fstatSync(handle.fd, { bigint: true });
   // A hard-linked file could be another run's result, or be changed through its other name after it was read.
   if (first.nlink > 1n) return createUnreadable('RESULT_UNSAFE_FILE', 'it is a hard link; write a separate file');
   if (startedAt !== undefined && Number(first.mtimeMs) < startedAt - CLOCK_TICK_MS) return { status: 'outdated' };
@@ -67,7 +67,8 @@ async function readHandle(handle: FileHandle, path: string, { startedAt, hasEnde
       `it is larger than ${RESULT_BYTES} bytes; write logs to another file and link to it`,
     );
   }
-  const bytes = await readBytes(handle, Number(first.size));
+  // One byte more than expected detects a growing file.
+  const bytes = await readSpan(handle, 0, Number(first.size) + 1);
   if (hasEnded !== true && Date.now() - Number(first.mtimeMs) < RECENT_MS) await wait(SECOND_CHECK_MS);
   const second = await lstat(path, { bigint: true }).catch(() => undefined);
   const isComplete = second !== undefined && isSame(first, second) && BigInt(bytes.length) === first.size;
@@ -77,18 +78,6 @@ async function readHandle(handle: FileHandle, path: string, { startedAt, hasEnde
         'RESULT_CHANGING',
         'it was still being written; write a temporary file and rename it before the process exits',
       );
-}
-
-/** Requests one byte more than expected, to detect a growing file. */
-async function readBytes(handle: FileHandle, size: number): Promise<Uint8Array> {
-  const buffer = Buffer.alloc(size + 1);
-  let length = 0;
-  while (length < buffer.length) {
-    const { bytesRead } = await handle.read(buffer, length, buffer.length - length, length);
-    if (bytesRead === 0) break;
-    length += bytesRead;
-  }
-  return buffer.subarray(0, length);
 }
 
 function isSame(first: BigIntStats, second: BigIntStats): boolean {

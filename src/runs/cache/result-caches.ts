@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { rm, utimes } from 'node:fs/promises';
-import { makeFolder, readSmallFile, replaceFile, VERSION, openForReading } from '../../base/files/index.js';
+import { makeFolder, readSmallFile, replaceFile, VERSION, openForReading, readChunks } from '../../base/files/index.js';
 import {
   CACHE_LIMITS,
   formatCacheEntry,
@@ -161,6 +161,10 @@ async function hashFile(path: string): Promise<string | null> {
   const handle = await openForReading(path);
   if (handle === undefined) return null;
   const hash = createHash('sha256');
-  for await (const chunk of handle.createReadStream()) hash.update(chunk as Uint8Array);
+  try {
+    for await (const chunk of readChunks(handle)) hash.update(chunk);
+  } finally {
+    await handle.close();
+  }
   return hash.digest('hex');
 }

@@ -1,5 +1,5 @@
 import { basename, dirname, join } from 'node:path';
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, fstatSync } from 'node:fs';
 import { lstat, mkdir, mkdtemp, rm, utimes } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { tmpdir } from 'node:os';
@@ -57,7 +57,7 @@ async function openIfSame(path: string, id: string, root: TrustedRoot): Promise<
     throw error;
   });
   if (handle === undefined) return undefined;
-  const { ino } = await handle.stat({ bigint: true });
+  const { ino } = fstatSync(handle.fd, { bigint: true });
   if (String(ino) === id) return handle;
   await handle.close();
   return undefined;

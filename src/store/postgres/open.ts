@@ -38,6 +38,7 @@ function createDialect(database: PostgresDatabase, clock: DatabaseClock): Dialec
     database,
     now: clock.now,
     synchronizeClock: clock.synchronize,
+    looksFirst: false,
     claimNext: async (claim) => claimNext(database, notifications.listener, claim),
     ...createEvents(database),
     // Triggers announce everything else, in the same transaction.

@@ -35,6 +35,7 @@ function createDialect(database: SqliteDatabase): Dialect {
     database,
     now: Date.now,
     synchronizeClock: async () => undefined,
+    looksFirst: true,
     claimNext: createClaimNext(database),
     findWord: async (word, limit) => findWord(database, word, limit),
     ...createEvents(database),

@@ -65,7 +65,7 @@ export async function finishOrder(
   const proof = await prove(context, { record, reading, worktree, start }, claim, executeCheck);
   const { isCommitted, ...proven } = proof;
   // Another worker has settled an order whose claim was lost: its commit is not published a second time.
-  const isPublished = worktree !== undefined && (await claim.confirm());
+  const isPublished = worktree !== undefined && order.repo !== undefined && (await claim.confirm());
   const published = isPublished ? await publishCommit(context, record, worktree, proven) : proven;
   const left =
     worktree === undefined

@@ -1,8 +1,14 @@
 import { createHash, type Hash } from 'node:crypto';
 import { fstatSync } from 'node:fs';
-import type { FileHandle } from 'node:fs/promises';
 import { get, type CapturedStream, type FsDiff, isRecord } from '../../../events/index.js';
-import { appendTo, openForAppending, replaceFile, parseJson, readSmallFile } from '../../../base/files/index.js';
+import {
+  appendTo,
+  openForAppending,
+  type OpenedFile,
+  replaceFile,
+  parseJson,
+  readSmallFile,
+} from '../../../base/files/index.js';
 import type { WritableRunFolder, RunFolder } from '../open-run-folder.js';
 import type { AttemptMeta } from './attempt-meta.js';
 import { join } from 'node:path';
@@ -99,7 +105,7 @@ export async function openAttemptCapture(folder: WritableRunFolder, attempt: num
 }
 
 interface OpenLog {
-  readonly file: FileHandle;
+  readonly file: OpenedFile;
   length: number;
   /** Null if an earlier process wrote to the file. */
   readonly hash: Hash | null;

@@ -1,5 +1,5 @@
-import { fstatSync } from 'node:fs';
-import { type FileHandle, mkdtemp, rm } from 'node:fs/promises';
+import { ftruncateSync, fstatSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
 import {
   get,
   decodeLine,
@@ -15,6 +15,7 @@ import { type WritableRunFolder, type RunFolder, createRunFolder, openWritableRu
 import {
   appendTo,
   openForAppending,
+  type OpenedFile,
   openLineTail,
   beginReplacement,
   type Replacement,
@@ -159,7 +160,7 @@ function createLogFile(file: AppendableFile, batchLength = 0): LogFile {
 }
 
 /** Removes an incomplete last line. Searches backwards, so the cost depends on the length of that line, not of the log. */
-async function removeTornLine(file: FileHandle): Promise<void> {
+async function removeTornLine(file: OpenedFile): Promise<void> {
   const { size } = fstatSync(file.fd);
   if (size === 0) return;
   const block = Buffer.alloc(BLOCK_BYTES);
@@ -169,12 +170,12 @@ async function removeTornLine(file: FileHandle): Promise<void> {
     const newline = block.subarray(0, bytesRead).lastIndexOf(NEWLINE);
     if (newline >= 0) {
       const complete = start + newline + 1;
-      if (complete < size) await file.truncate(complete);
+      if (complete < size) ftruncateSync(file.fd, complete);
       return;
     }
     end = start;
   }
-  await file.truncate(0);
+  ftruncateSync(file.fd, 0);
 }
 
 /** An object in a log; a line contains one or more. */
