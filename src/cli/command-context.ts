@@ -104,6 +104,11 @@ export async function withContext<T>(
   }
 }
 
+/** Reads records: creates no folder and no database. */
+export async function readRecords<T>(flags: ConfigFlags, io: CommandIo, read: (context: CommandContext) => Promise<T>) {
+  return withContext(flags, io, read, { isReadOnly: true });
+}
+
 /** Returns the database to read. A missing one counts as empty, with a note if it was named. */
 async function findDatabase({ database }: Config, flags: ConfigFlags, io: CommandIo): Promise<string> {
   const file = findDatabaseFile(database);

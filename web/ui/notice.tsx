@@ -61,7 +61,7 @@ export function Loaded<Value>(props: {
   readonly title?: string;
   readonly space?: keyof typeof LOADING_CLASSES;
   readonly hint?: ComponentChildren;
-  readonly children: (value: Value) => ComponentChildren;
+  readonly children?: (value: Value) => ComponentChildren;
 }) {
   const {
     resource: { value, failure, reload },
@@ -70,7 +70,7 @@ export function Loaded<Value>(props: {
     hint,
     children,
   } = props;
-  if (value !== null) return <>{children(value)}</>;
+  if (value !== null) return <>{children?.(value)}</>;
   if (failure === null) return <Loading space={space} />;
   if (title === undefined) return <InlineFailure failure={failure} reload={reload} />;
   return (

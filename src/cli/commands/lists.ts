@@ -1,16 +1,13 @@
 import { InvalidArgumentError } from 'commander';
 import { omitUndefined } from '../../base/index.js';
 import { describeWaitingFor, type Budget, type InboxItem } from '../../store/records/index.js';
-import { CONTEXT_OPTIONS, withContext } from '../command-context.js';
+import { CONTEXT_OPTIONS, readRecords, withContext } from '../command-context.js';
 import { defineCommand } from '../command.js';
 import { EXIT, MisuseError } from '../failure.js';
 import { printJson, printRows, wantsJson } from '../print.js';
 import { formatLine, makeVisible } from '../terminal-text.js';
 import { FORMATS } from '../../json/schema/index.js';
 import type { Listed, Page } from '../../store/ports/index.js';
-
-/** Reads records without creating a folder or a database. */
-const READ_ONLY = { isReadOnly: true } as const;
 
 const JSON_OPTION = { '--json': 'print all fields as a JSON array, even at a terminal' } as const;
 const PAGE_OPTIONS = {
@@ -29,18 +26,15 @@ export const addInboxCommand = defineCommand('inbox', {
   },
   async run({ id, ...flags }, io) {
     if (id !== undefined) {
-      const item = await withContext(flags, io, async ({ store }) => store.findItem(id), READ_ONLY);
+      const item = await readRecords(flags, io, async ({ store }) => store.findItem(id));
       if (item === undefined)
         throw new MisuseError(`Inbox item "${id}" not found. Use sluice inbox --all to list ids.`);
       if (wantsJson(flags, io)) return printJson(item, io);
       return io.stdout.write(makeVisible(`${renderItem(item)}\n`));
     }
     const filter = omitUndefined({ issueRef: flags.issue, open: flags.all === true ? undefined : true });
-    const items = await withContext(
-      flags,
-      io,
-      async ({ store }) => readPages(flags.limit, async (page) => store.listInbox({ ...page, ...filter })),
-      READ_ONLY,
+    const items = await readRecords(flags, io, async ({ store }) =>
+      readPages(flags.limit, async (page) => store.listInbox({ ...page, ...filter })),
     );
     const columns = { ID: 'id', ISSUE: 'issue_ref', RUN: 'run_id', SINCE: 'created_at', REASON: 'reason' } as const;
     return printRows(items, columns, flags, io);
@@ -127,11 +121,8 @@ export const addExecutionsCommand = defineCommand('executions', {
   },
   async run({ issue: issueRef, run: runId, worker, decision, since, until, ...flags }, io) {
     const filter = omitUndefined({ issueRef, runId, worker, decision, since, until });
-    const rows = await withContext(
-      flags,
-      io,
-      async ({ store }) => readPages(flags.limit, async (page) => store.listExecutions({ ...page, ...filter })),
-      READ_ONLY,
+    const rows = await readRecords(flags, io, async ({ store }) =>
+      readPages(flags.limit, async (page) => store.listExecutions({ ...page, ...filter })),
     );
     if (flags.csv === true) {
       const { formatExecutionHeading, formatExecutionRow } = await import('../../server/index.js');
@@ -157,7 +148,7 @@ export const addWorkersCommand = defineCommand('workers', {
   options: { ...CONTEXT_OPTIONS, ...JSON_OPTION },
   notes: 'A worker that stops reporting is listed as "gone" for one day.',
   async run(flags, io) {
-    const workers = await withContext(flags, io, async ({ store }) => store.listWorkers(store.now()), READ_ONLY);
+    const workers = await readRecords(flags, io, async ({ store }) => store.listWorkers(store.now()));
     const columns = {
       HOST: 'host',
       STATE: 'state',
@@ -175,11 +166,8 @@ export const addBudgetsCommand = defineCommand('budgets', {
   options: { ...CONTEXT_OPTIONS, '--json': 'print all fields as JSON, even at a terminal' },
   async run(flags, io) {
     const { reportBudgets } = await import('../../orders/dispatch/index.js');
-    const report = await withContext(
-      flags,
-      io,
-      async ({ store, config }) => reportBudgets(store, config.budgets ?? {}, store.now()),
-      READ_ONLY,
+    const report = await readRecords(flags, io, async ({ store, config }) =>
+      reportBudgets(store, config.budgets ?? {}, store.now()),
     );
     if (wantsJson(flags, io)) return printJson(report, io);
     const columns = {

@@ -2,7 +2,7 @@ import { resolve, join } from 'node:path';
 import type { CommandIo } from '../command-io.js';
 import { loadCommandConfig, compileKnownSecrets } from '../command-config.js';
 import { EXIT, MisuseError } from '../failure.js';
-import { CONTEXT_OPTIONS, withContext } from '../command-context.js';
+import { CONTEXT_OPTIONS, readRecords } from '../command-context.js';
 import { defineCommand } from '../command.js';
 import {
   type ConfigFlags,
@@ -91,15 +91,10 @@ async function exportHtml(run: string, file: string, flags: ConfigFlags, io: Com
   const { renderRunReport } = await import('../../server/index.js');
   if (await isPresent(file))
     throw new SluiceError('TARGET_EXISTS', `"${file}" already exists and was not changed. Choose another target.`);
-  const { report, html } = await withContext(
-    flags,
-    io,
-    async ({ store, config }) => {
-      const secrets = await compileKnownSecrets(config);
-      return renderRunReport({ store, secrets, openFolder: async () => openRunById(config, run) }, run);
-    },
-    { isReadOnly: true },
-  );
+  const { report, html } = await readRecords(flags, io, async ({ store, config }) => {
+    const secrets = await compileKnownSecrets(config);
+    return renderRunReport({ store, secrets, openFolder: async () => openRunById(config, run) }, run);
+  });
   if (report.record === undefined && report.problem !== undefined) throw new MisuseError(report.problem);
   await writeFile(file, html, { flag: 'wx' });
   await printJson({ run_id: run, target: file, form: 'html' }, io);

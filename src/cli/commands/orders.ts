@@ -2,7 +2,13 @@ import { userInfo } from 'node:os';
 import type { CommandIo } from '../command-io.js';
 import { defineCommand } from '../command.js';
 import { EXIT, MisuseError } from '../failure.js';
-import { CONTEXT_OPTIONS, withContext, readWorkerSettings, type CommandContext } from '../command-context.js';
+import {
+  CONTEXT_OPTIONS,
+  readRecords,
+  withContext,
+  readWorkerSettings,
+  type CommandContext,
+} from '../command-context.js';
 import { readJsonFile } from '../read-input.js';
 import { printJson, wantsJson } from '../print.js';
 import {
@@ -175,16 +181,11 @@ export const addDiffCommand = defineCommand('diff', {
   options: { ...CONTEXT_OPTIONS, ...JSON_OPTION },
   async run({ issue, ...flags }, io) {
     const { readRace } = await import('../../orders/dispatch/index.js');
-    const race = await withContext(
-      flags,
-      io,
-      async ({ store, lead, config }) => {
-        const { repos, filters } = lead;
-        const maskText = (text: string): string => lead.maskText(text);
-        return readRace({ store, data: config.data, maskText, repos, filters }, issue);
-      },
-      { isReadOnly: true },
-    );
+    const race = await readRecords(flags, io, async ({ store, lead, config }) => {
+      const { repos, filters } = lead;
+      const maskText = (text: string): string => lead.maskText(text);
+      return readRace({ store, data: config.data, maskText, repos, filters }, issue);
+    });
     if (race === undefined)
       throw new MisuseError(`Issue "${issue}" not found. Use sluice executions to list executed orders.`);
     if (wantsJson(flags, io)) return printJson(race, io);

@@ -5,7 +5,7 @@ import { openRunFolder } from '../../runs/run-folder/index.js';
 import { openRunById, MAX_INPUT_BYTES, readInput } from '../read-input.js';
 import type { CaseReport, NewCase } from '../../server/suite/index.js';
 import type { CommandIo } from '../command-io.js';
-import { CONTEXT_OPTIONS, withContext, type CommandContext } from '../command-context.js';
+import { CONTEXT_OPTIONS, readRecords, type CommandContext } from '../command-context.js';
 import { EXIT, MisuseError } from '../failure.js';
 import { compileKnownSecrets } from '../command-config.js';
 import { printJson, printRows, wantsJson } from '../print.js';
@@ -42,9 +42,7 @@ const addAddCommand = defineCommand('add', {
     if (flags.why !== undefined && flags.verdict === undefined)
       throw new MisuseError('--why needs a verdict. Add --verdict accept or --verdict reject.');
     const { writeCase } = await import('../../server/suite/index.js');
-    const newCase = await withContext(flags, io, async (context) => makeCase(run, flags, context, io), {
-      isReadOnly: true,
-    });
+    const newCase = await readRecords(flags, io, async (context) => makeCase(run, flags, context, io));
     const { details, expected, files } = newCase;
     const name = flags.name ?? newCase.name;
     const folder = await writeCase(resolve(flags.suite), name, files);

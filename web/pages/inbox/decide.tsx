@@ -20,7 +20,7 @@ import {
   formatResult,
   buildResult,
 } from './decision.js';
-import type { DecisionField, ActionTexts, ResolveBody, LineComment, DecisionFields } from './decision.js';
+import type { DecisionField, ResolutionAction, ResolveBody, LineComment, DecisionFields } from './decision.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { ClientError } from '../../../src/server/client/index.js';
 import { Button } from '../../ui/button.js';
@@ -54,7 +54,7 @@ export function Decide(props: {
   const form = useRef<HTMLFormElement>(null);
 
   const action = findAction(fields);
-  const labels = ACTIONS.find((known) => known.action === action);
+  const labels = action === null ? undefined : t.actions[action];
   const pending = delayedActions.value.findLast(({ parts }) => parts.some(({ id }) => id === item.id));
   const isPending = pending !== undefined && pending.state !== 'failed';
   const edit = (changes: Partial<typeof fields>): void => {
@@ -110,9 +110,7 @@ export function Decide(props: {
     <form ref={form} class="decide-form" noValidate aria-label={t.decide} onSubmit={submit} onKeyDown={submitByKey}>
       {labels === undefined ? null : (
         <div class="card stack decide">
-          <p>
-            {labels.help} {labels.outcome(item.issue_ref)}
-          </p>
+          <p>{labels.explain(item.issue_ref)}</p>
           {action === 'edit' ? <ResultFields item={item} fields={fields} errors={errors} edit={edit} /> : null}
           {isLocal ? (
             bindFields({ fields: name.fields, errors: {}, edit: name.change }).text(
@@ -129,7 +127,7 @@ export function Decide(props: {
       )}
       <DecideBar
         item={item}
-        labels={labels}
+        action={action}
         why={fields.why}
         isMissing={wasSubmitted.value && fields.why.trim() === ''}
         state={isPending ? 'pending' : isSubmitting.value && refusal === null ? 'submitting' : 'open'}
@@ -141,7 +139,7 @@ export function Decide(props: {
 
 const NOT_ACCEPTABLE = t.notAvailableThisRunHas;
 
-const ACTION_KEYS: Readonly<Record<ActionTexts['action'], string>> = {
+const ACTION_KEYS: Readonly<Record<ResolutionAction, string>> = {
   accept: 'a',
   edit: 'e',
   retry: 't',
@@ -151,40 +149,40 @@ const ACTION_KEYS: Readonly<Record<ActionTexts['action'], string>> = {
 /** The actions with their shortcuts, the reason and the button, always visible. Choosing an action moves the focus to the reason. */
 function DecideBar(props: {
   readonly item: InboxItem;
-  readonly labels: ActionTexts | undefined;
+  readonly action: ResolutionAction | null;
   readonly why: string;
   readonly isMissing: boolean;
   readonly state: 'open' | 'submitting' | 'pending';
   readonly edit: (changes: { action?: string; why?: string }) => void;
 }) {
-  const { item, labels, why, isMissing, state, edit } = props;
+  const { item, action: chosenAction, why, isMissing, state, edit } = props;
   const reason = useRef<HTMLInputElement>(null);
-  const offered = ACTIONS.filter(({ action }) => action !== 'accept' || isAcceptable(item.reading, item));
-  const choose = (action: ActionTexts['action']): void => {
+  const offered = ACTIONS.filter((action) => action !== 'accept' || isAcceptable(item.reading, item));
+  const choose = (action: ResolutionAction): void => {
     edit({ action });
     reason.current?.focus({ preventScroll: true });
   };
   useKeys(({ key }) => {
-    const chosen = offered.find(({ action }) => ACTION_KEYS[action] === key);
-    if (chosen !== undefined) choose(chosen.action);
+    const chosen = offered.find((action) => ACTION_KEYS[action] === key);
+    if (chosen !== undefined) choose(chosen);
     return chosen !== undefined;
   });
   return (
     <div class="decide-bar" role="toolbar" aria-label={t.decide}>
       <span class="row decide-actions">
-        {ACTIONS.map(({ action, label }) => {
-          const isOffered = offered.some((choice) => choice.action === action);
+        {ACTIONS.map((action) => {
+          const isOffered = offered.includes(action);
           return (
             <button
               key={action}
               type="button"
-              aria-pressed={labels?.action === action}
+              aria-pressed={action === chosenAction}
               aria-keyshortcuts={ACTION_KEYS[action]}
               disabled={!isOffered}
               title={isOffered ? undefined : NOT_ACCEPTABLE}
               onClick={() => choose(action)}
             >
-              {label} <kbd aria-hidden="true">{ACTION_KEYS[action]}</kbd>
+              {t.actions[action].label} <kbd aria-hidden="true">{ACTION_KEYS[action]}</kbd>
             </button>
           );
         })}
@@ -202,12 +200,14 @@ function DecideBar(props: {
           value={why}
           onInput={({ currentTarget }) => edit({ why: currentTarget.value })}
         />
-        <button type="submit" class="primary" disabled={labels === undefined || state !== 'open'} title={t.ctrlEnter}>
+        <button type="submit" class="primary" disabled={chosenAction === null || state !== 'open'} title={t.ctrlEnter}>
           {state === 'pending'
             ? t.notSentYet
             : state === 'submitting'
               ? t.loading
-              : (labels?.button ?? t.chooseAnAction)}
+              : chosenAction === null
+                ? t.chooseAnAction
+                : t.actions[chosenAction].button}
         </button>
       </span>
     </div>

@@ -39,7 +39,7 @@ export type DecisionFields = Readonly<typeof EMPTY_DECISION>;
 export type DecisionField = ResultField | 'why' | 'action';
 
 export function findAction({ action }: DecisionFields): ResolutionAction | null {
-  return ACTIONS.find((texts) => texts.action === action)?.action ?? null;
+  return ACTIONS.find((known) => known === action) ?? null;
 }
 
 /** Builds the request for a complete decision; otherwise lists what is missing. */
@@ -70,64 +70,19 @@ export function readDecision(
   return { body: { ...base, result: parsed.result }, errors: {} };
 }
 
-type ResolutionAction = 'accept' | 'edit' | 'retry' | 'reject';
-
-export interface ActionTexts {
-  readonly action: ResolutionAction;
-  readonly label: string;
-  readonly help: string;
-  readonly outcome: (issue: string) => string;
-  readonly button: string;
-}
+export type ResolutionAction = keyof typeof t.actions;
 
 /** The actions in the order they are offered, mildest first. */
-export const ACTIONS: readonly ActionTexts[] = [
-  {
-    action: 'accept',
-    label: t.accept,
-    help: t.useTheResultUnchangedThe,
-    outcome: (issue) => t.theResultIsAcceptedAnd(issue),
-    button: t.acceptAndComment,
-  },
-  {
-    action: 'edit',
-    label: t.editAndAccept,
-    help: t.correctTheResultFirstThe,
-    outcome: (issue) => t.yourVersionOfTheResult(issue),
-    button: t.acceptAsEditedAndComment,
-  },
-  {
-    action: 'retry',
-    label: t.retry,
-    help: t.submitTheSameOrderAgain,
-    outcome: (issue) => t.aNewRunStartsFor(issue),
-    button: t.retryAndComment,
-  },
-  {
-    action: 'reject',
-    label: t.reject,
-    help: t.discardTheResultTheIssue,
-    outcome: (issue) => t.theResultIsDiscardedAnd(issue),
-    button: t.rejectAndComment,
-  },
-];
+export const ACTIONS = Object.keys(t.actions) as readonly ResolutionAction[];
 
 /** Describes the decision on a settled item, to follow its author's name. */
 export function describeResolution(action: string): string {
-  return RESOLUTIONS[action]?.sentence ?? action;
+  return t.resolutions[action]?.[1] ?? action;
 }
 
 export function labelResolution(action: string): string {
-  return RESOLUTIONS[action]?.label ?? labelState(action);
+  return t.resolutions[action]?.[0] ?? labelState(action);
 }
-
-const RESOLUTIONS: Readonly<Record<string, Readonly<{ label: string; sentence: string }>>> = {
-  accept: { label: t.accepted, sentence: t.acceptedTheResult },
-  edit: { label: t.editedAndAccepted, sentence: t.editedAndAcceptedTheResult },
-  retry: { label: t.retried, sentence: t.retriedTheOrder },
-  reject: { label: t.rejected, sentence: t.rejectedTheResult },
-  superseded: { label: t.superseded, sentence: t.submittedANewOrderWhich },
-};
 
 type ResultForm = Readonly<typeof EMPTY_RESULT_FORM>;
 

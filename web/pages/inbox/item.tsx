@@ -24,11 +24,7 @@ export function Item({ id, onDecided }: Readonly<{ id: string; onDecided: () => 
   const { value, failure, reload } = item;
   const change = useChange(value?.issue_ref ?? null, value?.run_id ?? '');
   if (value === null) {
-    return (
-      <Loaded resource={item} title={t.cannotLoadTheItem} hint={<a href="/inbox">{t.openTheInbox}</a>}>
-        {() => null}
-      </Loaded>
-    );
+    return <Loaded resource={item} title={t.cannotLoadTheItem} hint={<a href="/inbox">{t.openTheInbox}</a>} />;
   }
   const comments = readComments(draft.fields.comments);
   const isOpen = value.resolution === null && hasScope('decide');
@@ -302,7 +298,7 @@ function File({ run, name, size }: Readonly<{ run: string; name: string; size: n
 function Content({ run, name }: Readonly<{ run: string; name: string }>) {
   const file = useResource(`evidence ${run} ${name}`, async (signal) => client.readEvidence({ id: run, name, signal }));
   const { value } = file;
-  if (value === null) return <Loaded resource={file}>{() => null}</Loaded>;
+  if (value === null) return <Loaded resource={file} />;
   if (value.text === '') return <p class="dim">{t.emptyFile}</p>;
   return (
     <>

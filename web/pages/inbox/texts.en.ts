@@ -48,33 +48,40 @@ export const t = {
   forExampleACountA: 'For example a count, a log or a URL.',
   openQuestions: 'Open questions',
   enterAReason: 'Enter a reason. It is quoted in the comment.',
-  accept: 'Accept',
-  useTheResultUnchangedThe: 'Use the result unchanged; the issue moves to review.',
-  theResultIsAcceptedAnd: (issue: Value) => `The result is accepted and ${issue} moves to review.`,
-  acceptAndComment: 'Accept and comment',
-  editAndAccept: 'Edit and accept',
-  correctTheResultFirstThe: 'Correct the result first; the issue moves to review.',
-  yourVersionOfTheResult: (issue: Value) => `Your version of the result is accepted and ${issue} moves to review.`,
-  acceptAsEditedAndComment: 'Accept as edited and comment',
-  retry: 'Retry',
-  submitTheSameOrderAgain: 'Submit the same order again, as a new run. This run is archived.',
-  aNewRunStartsFor: (issue: Value) => `A new run starts for ${issue} and this one is archived.`,
-  retryAndComment: 'Retry and comment',
-  reject: 'Reject',
-  discardTheResultTheIssue: 'Discard the result; the issue is blocked until its order is submitted again.',
-  theResultIsDiscardedAnd: (issue: Value) =>
-    `The result is discarded and ${issue} is blocked until its order is submitted again.`,
-  rejectAndComment: 'Reject and comment',
-  accepted: 'Accepted',
-  acceptedTheResult: 'accepted the result',
-  editedAndAccepted: 'Edited and accepted',
-  editedAndAcceptedTheResult: 'edited and accepted the result',
-  retried: 'Retried',
-  retriedTheOrder: 'retried the order',
-  rejected: 'Rejected',
-  rejectedTheResult: 'rejected the result',
-  superseded: 'Superseded',
-  submittedANewOrderWhich: 'submitted a new order, which closed this item',
+  actions: {
+    accept: {
+      label: 'Accept',
+      explain: (issue: Value) =>
+        `Use the result unchanged; the issue moves to review. The result is accepted and ${issue} moves to review.`,
+      button: 'Accept and comment',
+    },
+    edit: {
+      label: 'Edit and accept',
+      explain: (issue: Value) =>
+        `Correct the result first; the issue moves to review. Your version of the result is accepted and ${issue} moves to review.`,
+      button: 'Accept as edited and comment',
+    },
+    retry: {
+      label: 'Retry',
+      explain: (issue: Value) =>
+        `Submit the same order again, as a new run. This run is archived. A new run starts for ${issue} and this one is archived.`,
+      button: 'Retry and comment',
+    },
+    reject: {
+      label: 'Reject',
+      explain: (issue: Value) =>
+        `Discard the result; the issue is blocked until its order is submitted again. The result is discarded and ${issue} is blocked until its order is submitted again.`,
+      button: 'Reject and comment',
+    },
+  },
+  /** The label, and what follows the author's name. */
+  resolutions: {
+    accept: ['Accepted', 'accepted the result'],
+    edit: ['Edited and accepted', 'edited and accepted the result'],
+    retry: ['Retried', 'retried the order'],
+    reject: ['Rejected', 'rejected the result'],
+    superseded: ['Superseded', 'submitted a new order, which closed this item'],
+  } as Readonly<Record<string, readonly [label: string, sentence: string]>>,
   enterASummary: 'Enter a summary.',
   enterAPullRequestOr: 'Enter a pull request or a commit.',
   enterTheCommandOrChoose: 'Enter the command, or choose No tests.',

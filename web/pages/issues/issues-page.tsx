@@ -90,9 +90,7 @@ export function IssueView({ issueRef }: Readonly<{ issueRef: string }>) {
     return (
       <div class="stack">
         {failure === null ? null : <h1>{issueRef}</h1>}
-        <Loaded resource={detail} title={t.cannotLoadTheIssue} hint={<a href="/issues">{t.allIssues}</a>}>
-          {() => null}
-        </Loaded>
+        <Loaded resource={detail} title={t.cannotLoadTheIssue} hint={<a href="/issues">{t.allIssues}</a>} />
       </div>
     );
   }

@@ -78,9 +78,7 @@ export function NowPage() {
       </div>
       {/* All cards appear together, so none of them moves. */}
       {value === null || waiting.value === null ? (
-        <Loaded resource={{ value: null, failure, reload }} title={t.cannotLoadThePage} space="list">
-          {() => null}
-        </Loaded>
+        <Loaded resource={{ value: null, failure, reload }} title={t.cannotLoadThePage} space="list" />
       ) : (
         <Cards {...value} />
       )}
