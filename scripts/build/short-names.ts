@@ -15,7 +15,6 @@ const NAMES_BY_KIND = `
   separator decoded shown unescapedSeen endCut isDoubtful
   endQuote cut repair
   closers plain rest
-  allInProse controlCharacters
   acceptsAnyText rootMustEnd formulas
   failure plausible duplicates isExact isElided
   blocks regions

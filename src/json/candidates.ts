@@ -16,7 +16,7 @@ import {
 import { surveyText, type Survey } from './find/survey.js';
 import type { Profile } from './options.js';
 import { readProse, readSpan, readStrict, type SearchSettings } from './read-span.js';
-import { repairSets } from './reader/reader-policy.js';
+import { ALL_REPAIRS } from './reader/reader-policy.js';
 import { createReading, type ReadResult } from './reader/reader.js';
 
 /**
@@ -88,7 +88,7 @@ function* findUnified(text: string, settings: SearchSettings): Generator<FoundCa
  * `tagged`, values anywhere in the others.
  */
 export function findRivals(text: string, settings: SearchSettings): Iterable<FoundCandidate> {
-  const tolerant: SearchSettings = { ...settings, profile: 'default', repairs: repairSets.all };
+  const tolerant: SearchSettings = { ...settings, profile: 'default', repairs: ALL_REPAIRS };
   return settings.profile === 'tagged'
     ? readSpans(text, findTags(text, surveyText(text)), settings)
     : findAnywhere(text, tolerant);
@@ -108,7 +108,7 @@ function* readSpans(text: string, spans: Iterable<Span>, settings: SearchSetting
 /** The whole input as a candidate if it is valid JSON. */
 export function readWhole(text: string, settings: SearchSettings): FoundCandidate | null {
   const reading = readStrict(text, 0, settings);
-  return reading === undefined ? null : createCandidate(createSpan('whole', 0, text.length, true), () => reading);
+  return reading ? createCandidate(createSpan('whole', 0, text.length, true), () => reading) : null;
 }
 
 /** Profile `default`: the whole input, then everything found inside it, and the contents of the values rejected so far. */
@@ -120,10 +120,10 @@ function* findAnywhere(
 ): Generator<FoundCandidate> {
   const inEnvelopes = (): Iterable<FoundCandidate> =>
     findInEnvelopes(rejected, (inner) => findAnywhere(inner, settings));
-  const joined = whole === null ? joinDeltas(text) : undefined;
+  const joined = whole ? undefined : joinDeltas(text);
   // Anything that looks like thinking, tags or fences is inside its strings.
-  if (whole !== null) yield whole;
-  else if (joined === undefined) {
+  if (whole) yield whole;
+  else if (!joined) {
     const survey = surveyText(text);
     yield* readSpans(text, findMarkedSpans(text, survey, settings.limits.candidates), settings);
     yield* inEnvelopes();
@@ -157,13 +157,13 @@ function* findUnmarked(text: string, { regions }: Survey, settings: SearchSettin
   const arrays: FoundCandidate[] = [];
   const spans = findProseSpans(text, regions);
   remaining = budget;
-  for (let step = spans.next(-1); step.done !== true && objects.length < maxCandidates && remaining > 0;) {
+  for (let step = spans.next(-1); !step.done && objects.length < maxCandidates && remaining > 0;) {
     const { start } = step.value;
     const earlier = fencedReadings.get(start);
     const { reading, next, seen, span } = readProse(text, step.value, settings, earlier);
     // Counted separately: any number of `[INFO]` and `[1]` must not hide the one object.
     const found = text[start] === '[' ? arrays : objects;
-    if (span !== undefined && earlier === undefined && found.length < maxCandidates) {
+    if (span && !earlier && found.length < maxCandidates) {
       // If a repair depended on what follows the value, the value must also be readable without it.
       const isFinal = reading.ok ? reading.repairs.length === 0 : 'value' in reading;
       found.push(createCandidate(span, () => (isFinal ? reading : readSpan(text, span, settings))));
@@ -183,7 +183,7 @@ function* findInEnvelopes(
   rejected: RejectedValue[],
   findInText: (text: string) => Iterable<FoundCandidate>,
 ): Generator<FoundCandidate> {
-  for (let envelope = rejected.shift(); envelope !== undefined; envelope = rejected.shift()) {
+  for (let envelope = rejected.shift(); envelope; envelope = rejected.shift()) {
     const { start, end, level } = envelope.candidate;
     if (level >= MAX_ENVELOPE_DEPTH) continue;
     const createContent = (readInside: () => ReadResult): FoundCandidate =>

@@ -79,7 +79,7 @@ function findPath(value: unknown, matches: (part: unknown) => boolean, depth: nu
   if (depth > 0 && isContainer(value))
     for (const key in value) {
       const path = findPath(value[key], matches, depth - 1);
-      if (path !== undefined) return [Array.isArray(value) ? Number(key) : key, ...path];
+      if (path) return [Array.isArray(value) ? Number(key) : key, ...path];
     }
   return undefined;
 }

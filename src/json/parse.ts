@@ -34,7 +34,7 @@ export function parse(raw: TextInput, schema?: StandardSchema, options: ParseOpt
   checkOptions(options);
   const pipeline = runPipeline(raw, schema, findAligner(schema, options), options);
   let step = pipeline.next();
-  while (step.done !== true) {
+  while (!step.done) {
     const result = validate(schema, step.value);
     if (result instanceof Promise) throw new SluiceError('ASYNC_SCHEMA', 'The schema is asynchronous. Use parseAsync.');
     step = pipeline.next(toCheckResult(result));
@@ -56,7 +56,7 @@ export async function parseAsync<T>(
   checkOptions(options);
   const pipeline = runPipeline(raw, schema, findAligner(schema, options), options);
   let step = pipeline.next();
-  while (step.done !== true) {
+  while (!step.done) {
     step = pipeline.next(toCheckResult(await validate(schema, step.value)));
   }
   return step.value as ParseResult<T>;
@@ -87,7 +87,7 @@ export function createCommentError(label: string | undefined): ParseError {
 
 function findAligner(schema: StandardSchema | undefined, { align }: ParseOptions): Aligner | undefined {
   checkSchema(schema);
-  return align === true ? requireAlignment(schema, 'align', 'ALIGN_UNSUPPORTED') : undefined;
+  return align ? requireAlignment(schema, 'align', 'ALIGN_UNSUPPORTED') : undefined;
 }
 
 function validate(
@@ -98,7 +98,7 @@ function validate(
 }
 
 function toCheckResult(result: StandardResult<unknown>): CheckResult {
-  if (result.issues === undefined) return { value: result.value };
+  if (!result.issues) return { value: result.value };
   return {
     issues: result.issues.map(({ message, path = [] }) => ({
       message,

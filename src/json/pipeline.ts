@@ -118,10 +118,10 @@ function* searchText(search: Search): PipelineStage<ParseResult<unknown>> {
   const whole = profile === 'default' ? readWhole(raw, settings) : null;
   const strict = whole?.read();
   // A third less overhead for valid JSON without a schema.
-  if (whole !== null && strict?.ok === true && !settings.hasSchema && options.normalizers === undefined)
+  if (whole && strict?.ok && !settings.hasSchema && !options.normalizers)
     return succeed(search, prepare(search, whole, strict, 0));
   for (const round of ROUNDS) {
-    if ((round & COMPLETED && options.allowPartial !== true) || (round & ALIGNED && align === undefined)) continue;
+    if ((round & COMPLETED && !options.allowPartial) || (round & ALIGNED && !align)) continue;
     const isFirst = round === 0;
     const isWords = (round & WORDS) > 0;
     // A looser reading would take the ellipsis for an item.
@@ -141,7 +141,7 @@ function* searchText(search: Search): PipelineStage<ParseResult<unknown>> {
       }
       if (isFirst) seen.push(found);
       const examined = yield* attempt(search, found, round);
-      if (examined === undefined) {
+      if (!examined) {
         const unread = found.read();
         // Input that does not even start like a value does not count as an attempt: it is probably just prose.
         if (isFirst && !unread.ok && (unread.plausible || unread.failure.code !== 'SYNTAX')) {
@@ -151,7 +151,7 @@ function* searchText(search: Search): PipelineStage<ParseResult<unknown>> {
         continue;
       }
       const { rejection, changes, reading, value } = examined;
-      if (rejection === undefined) {
+      if (!rejection) {
         // After JSON was tried and failed, the plain input would pass wherever the schema accepts a string.
         if (isWords && changes.length === 0 && (round & TEXT || failed.length > 0)) continue;
         const isUnambiguous = isWords || round & COMPLETED || found.finder === 'whole';
@@ -205,26 +205,25 @@ function* checkAlternatives(
     if (isOtherFinder || (isInside && found.finder !== 'envelope')) continue;
     others.push(found);
     // If words show that it is the intended value, it may need alignment even though the winner does not.
-    const isIntended = isFree && isOtherIntended(raw, location, found, true) === true;
-    const examined = yield* attempt(search, found, isIntended && search.align !== undefined ? ALIGNED : round);
+    const isIntended = isFree && isOtherIntended(raw, location, found, true);
+    const examined = yield* attempt(search, found, isIntended && search.align ? ALIGNED : round);
     const unread = found.read();
     // What replaces the winner cannot be read, so nothing is left.
     if (isIntended && !unread.ok && unread.plausible)
       return failWith([describeUnreadable(unread.failure)], options.label);
     if (examined?.rejection?.code === 'SCHEMA_MISMATCH')
       search.rejected.push({ value: examined.reading.value, candidate: found });
-    if (examined === undefined || examined.rejection !== undefined) continue;
+    if (!examined || examined.rejection) continue;
     const isDifferent = isAlternative(examined.value, winner.value);
     if (isDifferent) alternativeOffset ??= found.start;
     if (!isFree && isDifferent) break;
     const choice = isInside ? undefined : choose(search, location, examined);
     if (isDifferent && choice === undefined) rivals.push(examined);
     // The same value again, in words that decide, wins too.
-    if (isDifferent && choice !== true) continue;
+    if (isDifferent && !choice) continue;
     if (isDifferent) [winner, alternativeOffset] = [examined, location.start];
     rivals = rivals.filter(
-      (rival) =>
-        isAlternative(rival.value, examined.value) && choose(search, locateCandidate(rival), examined) !== true,
+      (rival) => isAlternative(rival.value, examined.value) && !choose(search, locateCandidate(rival), examined),
     );
   }
   const missedItem = isFree ? findMissedItem(search, winner, others) : undefined;
@@ -256,9 +255,9 @@ function succeedUndisputed(search: Search, winner: ExaminedCandidate, alternativ
   const isLast = (alternative ?? -1) < candidate.start;
   const isDisputable = isLast && (isOpen(winner.found) || candidate.finder === 'tag');
   const found = isDisputable ? findDispute(raw, candidate) : undefined;
-  const dispute = alternative === undefined || found?.isDenied === true ? found : undefined;
+  const dispute = alternative === undefined || found?.isDenied ? found : undefined;
   const isRefused = options.ambiguous === undefined ? dispute?.isDenied : options.ambiguous === 'fail';
-  if (dispute === undefined || isRefused !== true) return succeed(search, winner, alternative, dispute);
+  if (!dispute || !isRefused) return succeed(search, winner, alternative, dispute);
   const message = `${dispute.message} (offset ${candidate.start}).`;
   return failWith([{ code: 'AMBIGUOUS', message, value: winner.value, candidate }], options.label);
 }
@@ -292,9 +291,9 @@ function* attempt(search: Search, found: FoundCandidate, round: number): Pipelin
     return undefined;
   const examined = prepare(search, found, reading, round);
   if (isEcho(examined.value, search.schema)) return undefined;
-  if (examined.rejection !== undefined || !settings.hasSchema) return examined;
+  if (examined.rejection || !settings.hasSchema) return examined;
   // A truncated word that could have become a different word is not a usable value.
-  const mayGrow = !reading.ok && align?.mayGrow?.(examined.value, search.raw.slice(0, reading.end)) === true;
+  const mayGrow = !reading.ok && align?.mayGrow?.(examined.value, search.raw.slice(0, reading.end));
   const checked: CheckResult = mayGrow ? { issues: [] } : yield examined.value;
   if ('value' in checked) return { ...examined, value: checked.value };
   const text = search.raw.slice(found.start, reading.end);
@@ -371,18 +370,17 @@ function succeed(
     warnings.push({ code, message, ...location });
   };
   const last = repairs.at(-1);
-  if (last !== undefined)
-    warn('OUTPUT_REPAIRED_GENERIC', `Repairs: ${[...new Set(repairs.map(({ kind }) => kind))].join(', ')}.`);
+  if (last) warn('OUTPUT_REPAIRED_GENERIC', `Repairs: ${[...new Set(repairs.map(({ kind }) => kind))].join(', ')}.`);
   if (changes.length > 0) warn('OUTPUT_ALIGNED_TO_SCHEMA', `Changes to fit the schema: ${changes.length}.`);
   if (last?.kind === 'truncated') warn('PARTIAL_VALUE', `${CUT_OFF}.`, { offset: last.offset });
   warnings.push(...reading.duplicates);
-  const path = reading.isExact === true ? undefined : findInexactNumber(reading.value, search.raw);
-  if (path !== undefined) warn('INEXACT_NUMBER', 'A number is too large to be exact.', { path });
+  const path = reading.isExact ? undefined : findInexactNumber(reading.value, search.raw);
+  if (path) warn('INEXACT_NUMBER', 'A number is too large to be exact.', { path });
   const suspect = findSuspectEscape(reading.value, search.raw);
-  if (suspect !== undefined) warn('SUSPECT_ESCAPE', '\\b or \\f might be a backslash.', { path: suspect });
+  if (suspect) warn('SUSPECT_ESCAPE', '\\b or \\f might be a backslash.', { path: suspect });
   if (alternativeOffset !== undefined)
     warn('AMBIGUOUS_CANDIDATES', 'A different value also passes.', { offset: alternativeOffset });
-  if (dispute !== undefined) warn('ANSWER_DISPUTED', `${dispute.message}.`, { offset: candidate.start });
+  if (dispute) warn('ANSWER_DISPUTED', `${dispute.message}.`, { offset: candidate.start });
   const repairLevel = changes.length > 0 ? 'schema_aligned' : repairs.length > 0 ? 'deterministic_generic' : 'none';
   return { ok: true, status: 'success', value, repairLevel, repairs, alignment: changes, warnings, candidate };
 }

@@ -2,7 +2,14 @@ import { BracketWalker } from './find/bracket-walker.js';
 import type { Span } from './find/spans.js';
 import { examineNumbers, isContainer } from './limits.js';
 import { resolveLimits, type Limits, type ParseOptions, type Profile } from './options.js';
-import { createReaderPolicy, repairSets, describeDepthLimit } from './reader/reader-policy.js';
+import {
+  createReaderPolicy,
+  NO_REPAIRS,
+  CONTROL_CHARACTERS,
+  REPAIRS_IN_PROSE,
+  ALL_REPAIRS,
+  describeDepthLimit,
+} from './reader/reader-policy.js';
 import { createReading, createRefusal, readValue, type ReadResult } from './reader/reader.js';
 import { createRepair, type RepairSet } from './repair.js';
 
@@ -21,12 +28,12 @@ export interface SearchSettings {
 
 export function resolveSettings(options: ParseOptions, hasSchema: boolean): SearchSettings {
   const profile = options.profile ?? 'default';
-  const repairs = REPAIRS[profile] ?? repairSets.all;
+  const repairs = REPAIRS[profile] ?? ALL_REPAIRS;
   const numbers = options.numbers ?? 'double';
   return {
     profile,
     repairs,
-    repairsInProse: hasSchema || repairs !== repairSets.all ? repairs : repairSets.allInProse,
+    repairsInProse: hasSchema || repairs !== ALL_REPAIRS ? repairs : REPAIRS_IN_PROSE,
     hasSchema,
     limits: resolveLimits(options.limits),
     numbers,
@@ -36,8 +43,8 @@ export function resolveSettings(options: ParseOptions, hasSchema: boolean): Sear
 
 /** The repairs allowed by profiles that do not repair all syntax errors. */
 const REPAIRS: Readonly<Partial<Record<Profile, RepairSet>>> = {
-  generic: repairSets.none,
-  unified: repairSets.controlCharacters,
+  generic: NO_REPAIRS,
+  unified: CONTROL_CHARACTERS,
 };
 
 type ReadSettings = Pick<SearchSettings, 'needsOwnReader' | 'numbers' | 'limits'>;
@@ -46,7 +53,7 @@ type ReadSettings = Pick<SearchSettings, 'needsOwnReader' | 'numbers' | 'limits'
 export function readSpan(text: string, span: Span, settings: SearchSettings): ReadResult {
   const { start, end, finder } = span;
   if (finder === 'tag') return readTag(text, span, settings);
-  if (settings.repairs !== repairSets.all) {
+  if (settings.repairs !== ALL_REPAIRS) {
     const reading = readBlock(text, start, end, settings);
     // Text that starts with a bracket was intended as JSON, no matter how early a reader without repairs fails.
     return reading.ok ? reading : { ...reading, plausible: /^\s*[[{]/.test(text.slice(start, end)) };
@@ -89,7 +96,7 @@ export function readProse(
   // A bracket followed by a quote starts a value, even if the text ends before the first colon.
   if (!reading.plausible && !/^.\s{0,64}["']/.test(text.slice(start, start + 99)))
     return { reading, next: start + 1, seen: reading.end, span: undefined };
-  const isClosed = reading.failure.code === 'SYNTAX' || reading.isElided === true;
+  const isClosed = reading.failure.code === 'SYNTAX' || reading.isElided;
   const end = isClosed ? new BracketWalker(text, start).findEnd(limit) : -1;
   // If more JSON follows the value, everything up to a blank line belongs to it too.
   const next = /^[\s}\]]*,\s*["'{[]/.test(text.slice(end, end + 99)) ? text.indexOf('\n\n', end) : end;
@@ -141,7 +148,7 @@ function readOpen(text: string, start: number, limit: number, settings: SearchSe
 function readFence(text: string, start: number, end: number, settings: SearchSettings): ReadResult {
   const [block = ''] = text.slice(start, end).split('```', 1);
   const strict = readStrict(block.trimEnd(), start, settings);
-  if (strict?.ok === true) return strict;
+  if (strict?.ok) return strict;
   const reading = readOpen(text, start, end, settings);
   // A truncated value ends at its fence: text after the fence is not part of an unterminated string.
   if (reading.ok || !/\n[ \t]*$/.test(block)) return reading;
@@ -165,7 +172,7 @@ function readTag(text: string, { start, end, lastClose = end }: Span, settings: 
 /** The fast path: input that `JSON.parse` accepts is used unchanged. Returns undefined for anything else. */
 export function readStrict(block: string, offset: number, settings: ReadSettings): ReadResult | undefined {
   if (settings.needsOwnReader) {
-    const reading = readValue(block, offset, createReaderPolicy(settings, repairSets.none, true));
+    const reading = readValue(block, offset, createReaderPolicy(settings, NO_REPAIRS, true));
     return reading.ok ? reading : undefined;
   }
   // Much cheaper than letting `JSON.parse` throw on prose.

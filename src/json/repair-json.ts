@@ -4,7 +4,7 @@ import { checkOptions, type Limits, type TextInput } from './options.js';
 import { parse } from './parse.js';
 import { readStrict, resolveSettings } from './read-span.js';
 import { describeUnreadable, failWith, decodeInput } from './result.js';
-import { createReaderPolicy, repairSets } from './reader/reader-policy.js';
+import { createReaderPolicy, ALL_REPAIRS } from './reader/reader-policy.js';
 import { type ReadResult, readValue } from './reader/reader.js';
 
 /** Options of {@link repairJson}. */
@@ -30,8 +30,8 @@ export function repairJson(raw: TextInput, options: RepairJsonOptions = {}): str
   const input = decodeInput(raw, limits);
   if (typeof input !== 'string') throw failWith([input]).error;
   const text: string = input;
-  if (readStrict(text, 0, settings)?.ok === true) return text;
-  const policy = { ...createReaderPolicy({ numbers: keepSource, limits }, repairSets.all, true), acceptsAnyText: true };
+  if (readStrict(text, 0, settings)?.ok) return text;
+  const policy = { ...createReaderPolicy({ numbers: keepSource, limits }, ALL_REPAIRS, true), acceptsAnyText: true };
   const readAnyText = (span: string): ReadResult => readValue(span, 0, policy, AnyTextReader);
   const startsLikeJson = STARTS_LIKE_JSON.test(text);
   const reading = startsLikeJson ? readAnyText(text) : undefined;

@@ -98,9 +98,7 @@ export function refuseRepaired(result: ParseSuccess<unknown>, label: string | un
 export function failWith(failed: readonly FailedAttempt[], label?: string): ParseFailure {
   let furthest: FailedAttempt = failed[0] ?? { code: 'NO_JSON', message: 'No JSON found.' };
   for (const attempt of failed) if (rankStage(attempt) > rankStage(furthest)) furthest = attempt;
-  const attempts = failed.flatMap(({ candidate, code, message }) =>
-    candidate === undefined ? [] : [{ candidate, code, message }],
-  );
+  const attempts = failed.flatMap(({ candidate, code, message }) => (candidate ? [{ candidate, code, message }] : []));
   const { code, message, candidate: _, ...details } = furthest;
   const last = attempts.length > 1 ? " or 'last'" : '';
   const advice =

@@ -110,7 +110,7 @@ export function requireAlignment(
   code: 'ALIGN_UNSUPPORTED' | 'PARTIAL_UNSUPPORTED',
 ): Aligner {
   const { '~sluice': aligner } = (schema ?? {}) as Partial<AlignableSchema>;
-  if (aligner !== undefined) return aligner;
+  if (aligner) return aligner;
   throw new SluiceError(code, `${option} requires a schema from fromJsonSchema or alignable (sluice/json-schema).`);
 }
 
@@ -143,7 +143,7 @@ interface JsonSchemaFields {
  * abridged. If the schema describes schemas, only an exact copy is one.
  */
 export function isEcho(value: unknown, schema: StandardSchema | undefined): boolean {
-  if (schema === undefined || !isContainer(value) || !isContainer(value['properties'])) return false;
+  if (!schema || !isContainer(value) || !isContainer(value['properties'])) return false;
   const { properties } = value;
   const own = findJsonSchema(schema)?.properties;
   if (!isContainer(own) || Object.hasOwn(own, 'properties')) return serialize(own) === serialize(properties);

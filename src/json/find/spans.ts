@@ -23,36 +23,32 @@ export function createSpan(finder: FinderName, start: number, end: number, untou
 
 /** A line that might contain a value; a line that can only be part of a multi-line value, a fence or a conflict. */
 const VALUE_LINE = /^\s*\{[^]*}\s*$/;
-const INSIDE_LINE = /^\s*(?:[}\]"]|```|={7}|[[{]\s*$)/;
+const INSIDE_LINE = /^\s*([}\]"]|```|={7}|[[{]\s*$)/;
 /** A fence, its language tag and attributes, up to the value's opening bracket or a lone string. Bounded, to stay linear. */
 const FENCED_VALUE =
-  /(?:```|~~~)[ \t]{0,8}(?:[\w+.-]{0,32}\s{0,256}|[^\n`]{0,200}\n\s{0,256})(?=[[{]|"(?:[^"\\\n]|\\.){0,4096}"\s{0,9}(?:```|~~~))/g;
+  /(```|~~~)[ \t]{0,8}([\w+.-]{0,32}\s{0,256}|[^\n`]{0,200}\n\s{0,256})(?=[[{]|"([^"\\\n]|\\.){0,4096}"\s{0,9}(```|~~~))/g;
 /**
  * Input that starts with a fence is read as the fence's content. Otherwise text after the fence would be added to a
  * truncated string.
  */
-const FENCED_WHOLE = /^\s*(?:```|~~~)[\w+.-]*\s+[[{]/;
+const FENCED_WHOLE = /^\s*(```|~~~)[\w+.-]*\s+[[{]/;
 /**
  * Characters that can follow a value's opening bracket. Checked before anything is read, because prose contains many
  * brackets.
  */
 const CAN_START =
-  /\{\s{0,99}(?:["'“‘「«`,}/#\\>*]|[\p{L}\p{N}_$@][^\n:：{}]{0,99}[:：])|\[(?![ x]\] )\s{0,99}(?:["'“‘`{[\]\d,/#.\p{L}-])/uy;
+  /\{\s{0,99}(["'“‘「«`,}/#\\>*]|[\p{L}\p{N}_$@][^\n:：{}]{0,99}[:：])|\[(?![ x]\] )\s{0,99}(["'“‘`{[\]\d,/#.\p{L}-])/uy;
 
 /**
  * The start of a value, or of a fence around one. A mere mention of the tag does not match: `<json> tags are …`,
  * `"<json>" …`.
  */
-const STARTS_LIKE_JSON = /^\s*(?:[[{\d-]|["'“]\w|```|~~~|(?:true|false|null)\b)/;
+const STARTS_LIKE_JSON = /^\s*([[{\d-]|["'“]\w|```|~~~|(true|false|null)\b)/;
 
 /** Spans that are marked as the answer: the whole input without the thinking, a tag, an NDJSON line. */
 export function* findMarkedSpans(text: string, { regions, blocks }: Survey, maxLines: number): Generator<Span> {
   const [onlyRegion] = regions;
-  if (
-    onlyRegion !== undefined &&
-    regions.length === 1 &&
-    !FENCED_WHOLE.test(text.slice(onlyRegion.start, onlyRegion.end))
-  )
+  if (onlyRegion && regions.length === 1 && !FENCED_WHOLE.test(text.slice(onlyRegion.start, onlyRegion.end)))
     yield findWhole(text, onlyRegion);
   yield* findTags(text, { blocks });
   for (const line of findNdjsonLines(text, regions, maxLines)) yield createSpan('ndjson', line.start, line.end);
@@ -72,7 +68,7 @@ function findWhole(text: string, { start, end }: Region): Span {
  */
 export function* findLastTag(text: string, { blocks }: Survey): Generator<Span> {
   const last = blocks.findLast((block) => !isMention(text, block)) ?? blocks.at(-1);
-  if (last !== undefined) yield createTagSpan(last, true);
+  if (last) yield createTagSpan(last, true);
 }
 
 /** Whether words before the tag on its line, and words or punctuation after it, show that it is part of a sentence. */
@@ -80,11 +76,11 @@ function isMention(text: string, { start, end }: TagBlock): boolean {
   const tag = text.lastIndexOf('<', start - 1);
   const before = text.slice(text.lastIndexOf('\n', tag) + 1, tag);
   const content = text.slice(start, end);
-  const isEmpty = content.trim() === '' && /^(?:$|<\/\w+>[ \t]*[\p{L}.,;:!?"'`)])/u.test(text.slice(end, end + 40));
+  const isEmpty = content.trim() === '' && /^($|<\/\w+>[ \t]*[\p{L}.,;:!?"'`)])/u.test(text.slice(end, end + 40));
   return (
     before.trim() !== '' &&
     !STARTS_LIKE_JSON.test(content) &&
-    (isEmpty || /^(?:["'`)\].,;:!?]|[ \t]+\p{L})/u.test(content))
+    (isEmpty || /^(["'`)\].,;:!?]|[ \t]+\p{L})/u.test(content))
   );
 }
 
@@ -158,7 +154,7 @@ export function* findProseSpans(text: string, regions: readonly Region[]): Gener
 const FENCED = /```(?=([ \t]*[\w+.-]*[ \t]*\n?))\1[^]*?```/g;
 const THINK = '<think>';
 const THINK_END = '</think>';
-const UP_TO_FIRST_FENCE = /^[^]*?```[ \t]*(?:json)?/i;
+const UP_TO_FIRST_FENCE = /^[^]*?```[ \t]*(json)?/i;
 
 /** Profile `generic`: the unchanged input, then without its fence. */
 export function* findGenericSpans(text: string): Generator<Span> {
@@ -197,13 +193,13 @@ export function* findUnifiedSpans(text: string): Generator<Span> {
   const [start, end] = close >= open && open > 0 ? [open, close] : [0, text.length];
   yield createSpan(start === 0 ? 'whole' : 'fence', start, end);
   const [first] = findObjects(text, start, end);
-  if (first !== undefined) yield first;
+  if (first) yield first;
 }
 
 /** Limit on lone braces, because each is searched to the end of the text. */
 const MAX_LONE_BRACES = 4;
 /** An unclosed brace that starts an object: what is inside it is a part of truncated JSON. */
-const STARTS_OBJECT = /\{\s*(?:["'}]|$|[\p{L}_$][\w$]{0,99}\s*:)/uy;
+const STARTS_OBJECT = /\{\s*(["'}]|$|[\p{L}_$][\w$]{0,99}\s*:)/uy;
 
 /** The outermost pairs of braces, in order. A lone brace in running text does not hide the objects after it. */
 export function* findObjects(text: string, from: number, limit: number): Generator<Span> {

@@ -129,7 +129,7 @@ export function surveyText(text: string, hidesThinking = true): Survey {
     if (event === 'open') {
       endBlock(last, index);
       blocks.push({ start: end, end: text.length, isClosed: false, lastClose: text.length });
-    } else if (event === 'close' && last !== undefined) {
+    } else if (event === 'close' && last) {
       if (!last.isClosed) last.end = index;
       last.isClosed = true;
       last.lastClose = index;

@@ -21,7 +21,7 @@ export const WORD =
   /(?:[^\s\u00a0\u200b-\u200d\u2060\ufeff,，、;{}｛｝[\]［］"“”(\\/*_<]|(?!\/\*|\*\*|__\s*[,}\]]|<!--)[/*_<]){0,4096}/y;
 export const PHRASE = /(?:(?!\/\*|\s\/\/|\s#)[^\n,，、{}｛｝[\]［］"“”]){0,4096}/y;
 export const KEY = /(?:(?!\/\*|\s\/\/|\s#|\s')[^\n,，、{}｛｝[\]［］"“”:：=]){0,4096}/y;
-const END_QUOTE = /["“”]\s{0,64}(?:[,，:：}｝\]］]|$)/y;
+const END_QUOTE = /["“”]\s{0,64}([,，:：}｝\]］]|$)/y;
 
 /**
  * Returns the length of the unquoted token at the position: a number or literal, otherwise words up to the next
@@ -45,7 +45,7 @@ export function readBareToken(source: Source, length: number): BareToken | undef
   const token = text.slice(at, end);
   source.at = end;
   const endQuote = quoted && !/\s$/.test(token) ? source.matchHere(END_QUOTE) !== -1 : undefined;
-  if (endQuote === true) source.at++;
+  if (endQuote) source.at++;
   return { text: token.trim(), cut: end === text.length, endQuote };
 }
 
@@ -66,13 +66,13 @@ export interface BareReading {
 }
 
 /** Literal words; those without a JSON equivalent become `null`, as in `JSON.stringify`. */
-const LITERAL = /^(?:true|false|null|none|nil|undefined|NaN|-?Infinity)$/i;
+const LITERAL = /^(true|false|null|none|nil|undefined|NaN|-?Infinity)$/i;
 
 /** Words, dates, addresses, paths: text without brackets, operators and calls. */
 const PLAIN_TEXT = /^[\p{L}\p{N}_@#/~.][\p{L}\p{N}\p{M}_@#%/~. :'+&-]*$/u;
 /** `process.env.HOME`, `new Date` and `b'x'` are code; text with `: ` is a member that lost its comma. */
 const CODE =
-  /^[\p{L}_$][\w$]*(?:\.[\p{L}_$][\w$]*)+$|^(?:new|function|await|async|typeof|void|delete|class|this|return|lambda|not) |^\w\w?'.*'$|: |:$| [+&-] |\w\+\w|&&/u;
+  /^[\p{L}_$][\w$]*(\.[\p{L}_$][\w$]*)+$|^(new|function|await|async|typeof|void|delete|class|this|return|lambda|not) |^\w\w?'.*'$|: |:$| [+&-] |\w\+\w|&&/u;
 const PLAIN_KEY = /^[\p{L}\p{N}_$@][\p{L}\p{N}\p{M}_$@ ./-]{0,255}$/u;
 
 /** Reads a complete literal or number; undefined if the token is anything else. */
@@ -85,13 +85,13 @@ export function readLiteralOrNumber(token: string, policy: ReaderPolicy): BareRe
 /** Reads a whole unquoted token where a value is expected; undefined if it must be refused. */
 export function readBareText(token: string, atEnd: boolean, policy: ReaderPolicy): BareReading | undefined {
   const complete = readLiteralOrNumber(token, policy);
-  if (complete !== undefined) return complete;
+  if (complete) return complete;
   if (atEnd) {
     const number = readCutNumber(token, policy.numbers);
     if (number !== undefined) return { value: number, repair: 'truncated' };
     if (token === '-') return { cut: true };
     const word = ['true', 'false', 'null'].find((candidate) => candidate.startsWith(token));
-    if (word !== undefined) return { cut: true, value: readLiteral(word) };
+    if (word) return { cut: true, value: readLiteral(word) };
   }
   const isText = PLAIN_TEXT.test(token) && !CODE.test(token);
   return isText ? { value: token, repair: 'unquoted_string' } : undefined;

@@ -21,7 +21,7 @@ const FENCE = /```[ \t]*[\w+-]*/y;
 const EMPHASIS = /\*\*|__(?=["\d-]|(?:true|false|null)__|\s{0,64}(?:[:,}\]]|$))/y;
 /** A comment, or words, in place of further items. */
 export const AND_SO_ON =
-  /^[\s/*#-]*(?:\.{2,}|…)|\b(?:and so (?:on|forth)|etc\b|(?:and )?(?:\d+|many|several) (?:more|others)|and more\W*$|continue the same|more (?:items|entries|rows|records|elements)|(?:entries|items|others|records|remaining|rest(?:lichen)?|rows)\b.{0,30}\b(?:follow|here|omitted|skipped|truncated|weggelassen)|omitted for|usw\b)|^\W+(?:omitted|snip|truncated|weitere)\b|省略|^等$|等等|以下同|以此类推/i;
+  /^[\s/*#-]*(\.{2,}|…)|\b(and so (on|forth)|etc\b|(and )?(\d+|many|several) (more|others)|and more\W*$|continue the same|more (items|entries|rows|records|elements)|(entries|items|others|records|remaining|rest(lichen)?|rows)\b.{0,30}\b(follow|here|omitted|skipped|truncated|weggelassen)|omitted for|usw\b)|^\W+(omitted|snip|truncated|weitere)\b|省略|^等$|等等|以下同|以此类推/i;
 const CUT_EMPHASIS = /_\w{0,9}\s{0,64}$/y;
 
 /** Skips what is between tokens: white space, comments, Markdown fences. */
@@ -87,7 +87,7 @@ export class Filler {
     const isBlock = end !== '\n';
     const found = text.indexOf(end, isBlock ? at : at - 1);
     // The last characters might be the start of the comment's end.
-    let partialLength = end.length - 1;
+    let partialLength = found === -1 ? end.length - 1 : 0;
     while (!text.endsWith(end.slice(0, partialLength))) partialLength--;
     source.at = found === -1 ? Math.max(at, text.length - partialLength) : found + (isBlock ? end.length : 0);
     this.#comment += text.slice(at, Math.min(source.at, at + MAX_COMMENT_LENGTH - this.#comment.length));

@@ -90,7 +90,7 @@ function createPatterns(context: StringContext, inQuotation: boolean): readonly 
     Number(insideCall) * 2 +
     Number(inQuotation);
   const compiled = patterns[kind];
-  if (compiled !== undefined) return compiled;
+  if (compiled) return compiled;
   const source = `${SPACE}(?:${writeFollowers(context, inQuotation)})|\\s{512}`;
   return (patterns[kind] = [
     new RegExp(source.replaceAll('~', '(?!)'), 'y'),

@@ -2,13 +2,13 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { chooseReader } from '../fixtures/repair-cases.js';
 import { readPlainRun } from './plain-run.js';
-import { createReaderPolicy, repairSets, type ReaderPolicy } from './reader-policy.js';
+import { createReaderPolicy, ALL_REPAIRS, type ReaderPolicy } from './reader-policy.js';
 import { ValueBuilder } from './value-builder.js';
 
 const limits = { bytes: 1e9, depth: 1000, candidates: 256 };
-const REFUSING = createReaderPolicy({ numbers: 'double', limits }, repairSets.all, true);
+const REFUSING = createReaderPolicy({ numbers: 'double', limits }, ALL_REPAIRS, true);
 const ANY_TEXT: ReaderPolicy = {
-  repairs: repairSets.all,
+  repairs: ALL_REPAIRS,
   acceptsAnyText: true,
   rootMustEnd: true,
   numbers: 'double',

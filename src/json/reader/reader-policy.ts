@@ -19,13 +19,11 @@ export interface ReaderPolicy {
   readonly depth: number;
 }
 
-/** The sets of repairs the pipeline chooses from. A truncated value is completed; the pipeline decides whether to use it. */
-export const repairSets = {
-  none: () => false,
-  controlCharacters: (kind) => kind === 'control_character',
-  all: () => true,
-  allInProse: (kind) => kind !== 'unquoted_string',
-} as const satisfies Readonly<Record<string, RepairSet>>;
+// The sets of repairs the pipeline chooses from. A truncated value is completed; the pipeline decides whether to use it.
+export const NO_REPAIRS: RepairSet = () => false;
+export const CONTROL_CHARACTERS: RepairSet = (kind) => kind === 'control_character';
+export const ALL_REPAIRS: RepairSet = () => true;
+export const REPAIRS_IN_PROSE: RepairSet = (kind) => kind !== 'unquoted_string';
 
 /** Creates the policy used everywhere except in `repairJson`: nothing is added that is not in the input. */
 export function createReaderPolicy(

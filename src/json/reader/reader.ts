@@ -53,20 +53,20 @@ export class Reader {
   end(): void {
     this.cursor.final = true;
     this.#run();
-    if (this.cursor.failure === undefined) this.structure.finish();
+    if (!this.cursor.failure) this.structure.finish();
     const { elidedAt } = this.cursor;
     if (elidedAt !== undefined && !this.policy.acceptsAnyText && this.cursor.repairs.at(-1)?.kind !== 'truncated')
       this.cursor.repair('truncated', elidedAt - this.cursor.base, 0);
   }
 
   #run(): void {
-    while (this.cursor.failure === undefined && this.#advance());
+    while (!this.cursor.failure && this.#advance());
   }
 
   /** Reads one token; returns false when more input is needed. */
   #advance(): boolean {
     if (this.token === Step.BARE) return this.readBare();
-    if (this.token !== undefined) return this.#readString(this.token);
+    if (this.token) return this.#readString(this.token);
     const next = this.structure.run();
     return next !== Step.WAIT && this.startToken(next);
   }
@@ -95,7 +95,7 @@ export class Reader {
   protected endCutString(string: StringToken): boolean {
     const { role, builder } = this.structure;
     if (!string.endCut(role === State.KEY || role === State.ROOT ? -1 : builder.openDepth)) this.cursor.repairEnd();
-    return this.cursor.failure === undefined;
+    return !this.cursor.failure;
   }
 
   protected measureBare(isKey: boolean): number {
@@ -111,7 +111,7 @@ export class Reader {
     const start = cursor.at;
     const isKey = structure.role === State.KEY;
     const token = readBareToken(cursor, this.measureBare(isKey));
-    if (token === undefined) return false;
+    if (!token) return false;
     this.token = undefined;
     if (token.endQuote === false && !this.policy.acceptsAnyText) {
       cursor.fail(start);
@@ -127,27 +127,26 @@ export class Reader {
     const { cursor, structure } = this;
     if (token.cut) cursor.repairEnd();
     else if (!isBareKey(token.text, this.policy)) cursor.fail(start);
-    else cursor.repair(token.endQuote === true ? 'missing_quote' : 'unquoted_key', start);
-    structure.placeKey(token.text, cursor.base + start, token.endQuote !== true);
+    else cursor.repair(token.endQuote ? 'missing_quote' : 'unquoted_key', start);
+    structure.placeKey(token.text, cursor.base + start, !token.endQuote);
   }
 
   #placeBareValue(token: BareToken, start: number): void {
     const { cursor, structure } = this;
     if (structure.skipElision(token.text, start)) return;
-    const reading: BareReading | undefined =
-      token.endQuote === true
-        ? { value: token.text, repair: 'missing_quote' }
-        : this.readBareText(token.text, token.cut);
-    if (reading === undefined) {
+    const reading: BareReading | undefined = token.endQuote
+      ? { value: token.text, repair: 'missing_quote' }
+      : this.readBareText(token.text, token.cut);
+    if (!reading) {
       cursor.fail(start);
       return;
     }
-    if (reading.cut === true) {
+    if (reading.cut) {
       cursor.repairEnd();
       // At the root nothing else can follow, and only one literal starts like this.
       if (structure.builder.openDepth > 0) return;
       if (!('value' in reading)) cursor.fail(start, 'TRUNCATED', CUT_OFF);
-    } else if (reading.repair !== undefined) {
+    } else if (reading.repair) {
       const prose =
         reading.repair === 'unquoted_string' && structure.role === State.ROOT && !this.policy.acceptsAnyText;
       if (prose) cursor.fail(start);
@@ -202,12 +201,12 @@ export function readValue(text: string, offset: number, policy: ReaderPolicy, Re
   reader.end();
   const { cursor, structure, value } = reader;
   // A string before the first known command may contain `\theta`, whose `\t` was decoded as a tab.
-  if (cursor.formulas && policy.formulas !== true && LATEX_COMMAND.test(text))
+  if (cursor.formulas && !policy.formulas && LATEX_COMMAND.test(text))
     return readValue(text, offset, { ...policy, formulas: true }, ReaderClass);
   const { failure, repairs } = cursor;
   const { plausible, builder } = structure;
   const end = cursor.base + cursor.at;
-  if (failure !== undefined) return { ok: false, failure, plausible, end };
+  if (failure) return { ok: false, failure, plausible, end };
   const read: ReadValue = { value, repairs, duplicates: builder.duplicates, end, isExact: builder.isExact };
   const last = repairs.at(-1);
   if (last?.kind !== 'truncated') return { ok: true, ...read };

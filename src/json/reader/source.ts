@@ -81,7 +81,7 @@ export class Source {
     } else if (this.#lastRepairEnd !== offset || this.repairs.at(-1)?.kind !== kind) {
       const lastListed = this.repairs[MAX_REPAIRS - 1];
       // `truncated` is always listed: callers look for it at the end.
-      if (lastListed === undefined || kind === 'truncated') this.repairs.push(createRepair(kind, offset));
+      if (!lastListed || kind === 'truncated') this.repairs.push(createRepair(kind, offset));
       else lastListed.omitted = (lastListed.omitted ?? 0) + 1;
     }
     this.#lastRepairEnd = offset + length;

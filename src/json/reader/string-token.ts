@@ -27,7 +27,7 @@ const SEPARATOR = /(?:\s|\/\*[^*\\]*\*\/)*([,+:]|\n)(?:\s|\/\*[^*\\]*\*\/)*$/;
 const SEPARATORS = { [State.ROOT]: '+', [State.KEY]: ':', [State.MEMBER]: ',+\n', [State.ITEM]: ',+' } as const;
 /** The second of two opening quotes, if two quotes also close the string. */
 const DOUBLED = /"[^"\n]{1,250}""/y;
-const KEY_END = /.\s{0,64}(?:[:：=]|$)/y;
+const KEY_END = /.\s{0,64}([:：=]|$)/y;
 /** A quote that opens the next key, item or operand. */
 const NEXT_TOKEN = {
   [State.MEMBER]: /.[^"\n]{0,256}"\s{0,64}:/y,
@@ -35,10 +35,10 @@ const NEXT_TOKEN = {
 } as const;
 const NEXT_OPERAND = /.[^"\n]{0,256}"\s{0,64}(?:[,}\]]|$)/y;
 /** Brackets and a fence at the end of the input. */
-const TAIL = /\s*(?:[}\]][\s}\]]{0,256}(?:```\s*)?|\n```\s*)$/;
+const TAIL = /\s*([}\]][\s}\]]{0,256}(```\s*)?|\n```\s*)$/;
 const BARE_MEMBER_BEFORE = /,\s{1,9}[A-Za-z_]\w{0,30}:\s{0,9}$/;
 /** A closing quote without an opening one. `24" wide` is a measure, `the boys' house` a genitive. */
-const END_OF_WORD = /^(?:[\p{L}.!?)](?:[^'’][ "]|. ')|[\p{L}\p{N}.!?)][^'’][,:;.])/u;
+const END_OF_WORD = /^([\p{L}.!?)]([^'’][ "]|. ')|[\p{L}\p{N}.!?)][^'’][,:;.])/u;
 
 /** A quoted string being read. Keeps its position when the input runs out, even inside an escape. */
 export class StringToken {
@@ -364,7 +364,7 @@ export class StringToken {
    * needed.
    */
   #judgeBackslashes(): boolean {
-    if (this.#backslashes !== undefined) return true;
+    if (this.#backslashes) return true;
     const source = this.#source;
     const length = source.matchHere(this.#style.rest);
     if (length < MAX_LOOKAHEAD && !source.has(length + 1)) return false;

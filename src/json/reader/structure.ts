@@ -88,7 +88,7 @@ export class Structure implements StringContext {
     const { cursor, state } = this;
     const isOver = cursor.failure !== undefined || (this.isComplete && !this.rootMustEnd);
     const sourceChar = isOver ? '' : this.#filler.skip(this);
-    if (sourceChar === '' || cursor.failure !== undefined) return Step.WAIT;
+    if (sourceChar === '' || cursor.failure) return Step.WAIT;
     const char = toAsciiPunctuation(sourceChar);
     if (char !== sourceChar) cursor.repair('punctuation');
     if (char === '.' && !cursor.has(3)) return Step.WAIT;
@@ -107,14 +107,14 @@ export class Structure implements StringContext {
   }
 
   placeKey(key: string, offset: number, wasBare: boolean): void {
-    if (this.cursor.failure !== undefined) return;
+    if (this.cursor.failure) return;
     this.builder.setKey(key, offset);
     this.#keyWasBare = wasBare;
     this.state = State.COLON;
   }
 
   placeScalar(value: unknown): void {
-    if (this.cursor.failure !== undefined) return;
+    if (this.cursor.failure) return;
     const joined = this.#concatenating ? String(this.builder.last) + String(value) : value;
     if (this.#concatenating) this.builder.reopenLast();
     this.#concatenating = false;
@@ -135,7 +135,7 @@ export class Structure implements StringContext {
     if (this.isComplete) return;
     if (this.state === State.ROOT) this.refuse();
     this.cursor.repairEnd();
-    if (this.cursor.failure !== undefined) return;
+    if (this.cursor.failure) return;
     while (this.builder.openDepth > 0) this.builder.close();
     this.state = State.END;
   }
@@ -177,7 +177,7 @@ export class Structure implements StringContext {
     const { cursor } = this;
     const { text, at: start } = cursor;
     if (this.rereads || this.#concatenating || cursor.formulas) return false;
-    while (cursor.failure === undefined && (this.role === State.KEY || this.role === State.ITEM)) {
+    while (!cursor.failure && (this.role === State.KEY || this.role === State.ITEM)) {
       const length = cursor.matchHere(PLAIN_TOKENS[this.role]);
       const char = cursor.char();
       if (length === -1 && cursor.at === start) return false;
@@ -192,7 +192,7 @@ export class Structure implements StringContext {
         }
       } else if (isClosing(char) && (char === ']') === this.builder.inArray) this.stepClose(char);
       else return true;
-      if (cursor.failure !== undefined || this.state !== State.AFTER) return true;
+      if (cursor.failure || this.state !== State.AFTER) return true;
       if (cursor.char() === ',') {
         this.role = this.#readComma();
         cursor.at = skipSpace(text, cursor.at);
@@ -218,7 +218,7 @@ export class Structure implements StringContext {
     }
     cursor.at = end;
     if (at < end && char === "'") cursor.repair('quote_style', at);
-    if (cursor.failure !== undefined) return false;
+    if (cursor.failure) return false;
     this.plausible = true;
     if (at === end) this.state = State.MEMBER;
     else this.placeScalar(readPlainValue(text.slice(at, end), this.#policy.numbers));
@@ -239,7 +239,7 @@ export class Structure implements StringContext {
     if (this.role !== State.ITEM || this.rereads || cursor.formulas || builder.openDepth + RUN_DEPTH > depth)
       return false;
     const run = builder.runs?.find(cursor.text, cursor.at, numbers !== 'double');
-    if (run === undefined) return false;
+    if (!run) return false;
     builder.placeItems(run);
     cursor.at += run.length;
     this.endValue();
@@ -309,7 +309,7 @@ export class Structure implements StringContext {
       this.cursor.repair('extra_comma', this.#commaOffset - this.cursor.base);
     const isOther = (char === ']') !== this.builder.inArray;
     if (isOther && this.builder.otherAbove) return this.#closeMissing();
-    if (this.isSuperfluous?.(isOther) === true) {
+    if (this.isSuperfluous?.(isOther)) {
       this.cursor.repair('extra_bracket');
       return this.advance();
     }

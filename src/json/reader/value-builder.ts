@@ -48,11 +48,7 @@ export const ROOT: ValueLocation = { container: undefined, step: '' };
 /** Returns the keys and indexes from the root to a location. */
 export function buildPath(location: ValueLocation): Path {
   const path: (string | number)[] = [];
-  for (
-    let { container, step } = location;
-    container !== undefined && container.openDepth > 0;
-    { container, step } = container
-  )
+  for (let { container, step } = location; container && container.openDepth > 0; { container, step } = container)
     path.unshift(step);
   return path;
 }
