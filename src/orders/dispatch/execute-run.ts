@@ -23,6 +23,7 @@ import { listLaunchers, lockFile } from '../../runs/index.js';
 import { fetchOrderRepository, type LocatedOrder } from './order/order-repository.js';
 import { type Injection, injectOrder } from './order/inject-order.js';
 import { hasPointers } from '../git/git-lfs.js';
+import { findCommit } from '../git/run-git.js';
 import { enterRepository, getOwnBranch, leaveRepository } from '../git/own-branch.js';
 import {
   recordStart,
@@ -279,10 +280,8 @@ async function chooseStart(
   { start_commit: reviewed }: { readonly start_commit?: WorkOrder['start_commit'] | undefined },
 ): Promise<RepositoryStart | UnknownStart> {
   if (reviewed === undefined || 'why' in start) return start;
-  const lookup = await withObjects(start, async (call) =>
-    call(['rev-parse', '--quiet', '--verify', `${reviewed}^{commit}`]),
-  );
-  return lookup.code === 0 ? { ...start, head: lookup.stdout.trim() } : start;
+  const head = await withObjects(start, async (call) => findCommit(call, reviewed));
+  return head === undefined ? start : { ...start, head };
 }
 
 /** Returns an order's worktree, or undefined if it works in the repository itself. */

@@ -1,6 +1,6 @@
 import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runGit } from './run-git.js';
+import { findCommit, runGit } from './run-git.js';
 import { makeFolder } from '../../base/files/index.js';
 
 const IDENTITY = ['-c', 'user.name=sluice', '-c', 'user.email=sluice@example.org', '-c', 'commit.gpgsign=false'];
@@ -40,5 +40,5 @@ async function isFolder(path: string): Promise<boolean> {
 
 /** Whether the folder is a git repository with a commit. */
 export async function hasCommit(folder: string): Promise<boolean> {
-  return (await runGit(folder, ['rev-parse', '--quiet', '--verify', 'HEAD^{commit}'])).code === 0;
+  return (await findCommit(folder, 'HEAD')) !== undefined;
 }

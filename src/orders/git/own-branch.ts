@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { isPresent } from '../../base/files/index.js';
-import { describeGitFailure, readUserConfig, runGit, type GitFilters } from './run-git.js';
+import { describeGitFailure, findCommit, readUserConfig, runGit, type GitFilters } from './run-git.js';
 import type { OrderRecord } from '../../store/records/index.js';
 import type { RepositoryStart, UnknownStart } from './repository.js';
 import { listUncommitted, withPrivateGitDir } from './worktree.js';
@@ -41,19 +41,14 @@ export async function enterRepository(
     };
   }
   if (branch === undefined) return start;
-  const [name, commit, created] = await Promise.all([
+  const [name, commit = '', created] = await Promise.all([
     runGit(root, ['symbolic-ref', '--quiet', 'HEAD']),
-    runGit(root, ['rev-parse', '--verify', 'HEAD^{commit}']),
+    findCommit(root, 'HEAD'),
     runGit(root, ['branch', '--no-track', '--', branch, head]),
   ]);
   if (created.code !== 0) return { error: `git cannot create the branch ${branch}: ${describeGitFailure(created)}` };
-  const error = await checkOutBranch(
-    root,
-    commit.stdout.trim(),
-    { name: `refs/heads/${branch}`, commit: head },
-    filters,
-  );
-  const previous = (name.code === 0 ? name : commit).stdout.trim();
+  const error = await checkOutBranch(root, commit, { name: `refs/heads/${branch}`, commit: head }, filters);
+  const previous = name.code === 0 ? name.stdout.trim() : commit;
   return error === undefined ? { ...start, previous } : { error };
 }
 
@@ -89,14 +84,11 @@ export async function leaveRepository(
   if ('why' in start || start.previous === undefined || branch === undefined) return {};
   const { root, repoDir, head, previous } = start;
   const own = `refs/heads/${branch}`;
-  const [name, ...lookups] = await Promise.all([
+  const [name, from = '', tip = '', to = ''] = await Promise.all([
     runGit(root, ['symbolic-ref', '--quiet', 'HEAD']),
-    ...['HEAD', own, previous].map(async (each) =>
-      runGit(root, ['rev-parse', '--quiet', '--verify', `${each}^{commit}`]),
-    ),
+    ...['HEAD', own, previous].map(async (each) => findCommit(root, each)),
   ]);
   const current = name.stdout.trim();
-  const [from = '', tip = '', to = ''] = lookups.map(({ code, stdout }) => (code === 0 ? stdout.trim() : ''));
   // The agent can have gone back itself, or have replaced the repository.
   if (current === previous || from === '' || (current === '' && from === previous)) return {};
   const place = current === '' ? `the commit ${from}` : `the branch ${current.replace('refs/heads/', '')}`;

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { getErrorMessage, cutText } from '../../base/index.js';
 import {
   describeGitFailure,
+  findCommit,
   runGit,
   type CallGit,
   type GitFilters,
@@ -117,16 +118,15 @@ async function readCommit(
   if (order.repo !== undefined && claimed !== undefined) await fetchMissing(context, order.repo, repoDir, claimed);
   const start = await recordStart(repoDir);
   if ('why' in start) return createEmptyChange(`Cannot read the repository: ${start.why}.`);
-  const tip = await runGit(repoDir, ['rev-parse', '--quiet', '--verify', `refs/heads/${branch}^{commit}`]);
+  const tip = await findCommit(repoDir, `refs/heads/${branch}`);
   // A process that the agent left could have moved the branch.
   const isProven = isConfirmed && claimed !== undefined;
-  const commitName = tip.code === 0 && !isProven ? tip.stdout.trim() : (claimed ?? '');
+  const commitName = (isProven ? undefined : tip) ?? claimed ?? '';
   if (!/^[0-9a-f]{4,64}$/.test(commitName)) return createEmptyChange('Nothing was committed, and no worktree exists.');
   return withObjects(start, async (call): Promise<ShownChange> => {
-    const resolved = await call(['rev-parse', '--quiet', '--verify', `${commitName}^{commit}`], TIME_LIMIT);
-    if (resolved.code !== 0)
+    const commit = await findCommit(call, commitName, TIME_LIMIT);
+    if (commit === undefined)
       return createEmptyChange(`The commit ${commitName.slice(0, 12)} is not in the repository.`);
-    const commit = resolved.stdout.trim();
     const files = await listFiles(context, async (args, limits) => call(args, { ...TIME_LIMIT, ...limits }), [
       'diff-tree',
       '-r',

@@ -176,7 +176,7 @@ export async function locateInRepository(folder: string): Promise<'outside' | 't
   } catch {
     return 'unknown';
   }
-  if (await isTopOfRepository(real)) return 'top';
+  if (isTopOfRepository(real)) return 'top';
   const folders = [real];
   for (let above = dirname(real); above !== folders.at(-1); above = dirname(above)) folders.push(above);
   // A bare repository has no `.git`, but a file `HEAD`.
@@ -185,19 +185,16 @@ export async function locateInRepository(folder: string): Promise<'outside' | 't
 }
 
 /** Whether git would accept the folder's `.git` as a repository: it has what one needs, and both belong to this user. */
-async function isTopOfRepository(folder: string): Promise<boolean> {
+function isTopOfRepository(folder: string): boolean {
   const gitDir = join(folder, '.git');
-  if (!(await isPresent(join(gitDir, 'HEAD')))) return false;
-  const parts = [folder, gitDir, join(gitDir, 'objects'), join(gitDir, 'refs')];
-  const [head, ...folders] = [join(gitDir, 'HEAD'), ...parts].map((path) => {
-    try {
-      return lstatSync(path, { throwIfNoEntry: false });
-    } catch {
-      return undefined;
-    }
-  });
+  const parts = [join(gitDir, 'HEAD'), folder, gitDir, join(gitDir, 'objects'), join(gitDir, 'refs')];
   const user = process.geteuid?.();
-  return head?.isFile() === true && folders.every((each) => each?.isDirectory() === true && each.uid === user);
+  try {
+    const [head, ...folders] = parts.map((path) => lstatSync(path));
+    return head?.isFile() === true && folders.every((each) => each.isDirectory() && each.uid === user);
+  } catch {
+    return false;
+  }
 }
 
 /** With more branches, a repository's state is too large for the store. */

@@ -60,6 +60,13 @@ export async function runGit(folder: string, args: readonly string[], options: G
   return callGit(['--no-pager', '-C', folder, ...args], createEnvironment(await trustedFolders, options), options);
 }
 
+/** Finds the commit that a name stands for, in a folder or by calls in a git directory; undefined if there is none. */
+export async function findCommit(where: string | CallGit, name: string, options?: GitOptions) {
+  const query = ['rev-parse', '--quiet', '--verify', `${name}^{commit}`];
+  const { code, stdout } = await (typeof where === 'string' ? runGit(where, query, options) : where(query, options));
+  return code === 0 ? stdout.trim() : undefined;
+}
+
 /**
  * Describes why a call failed, as a clause: the end of git's output, or that it printed nothing.
  *

@@ -2,7 +2,7 @@ import { copyFile, realpath, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { omitUndefined } from '../../base/index.js';
 import { isPresent, makeFolder, readSmallFile, removeFolder } from '../../base/files/index.js';
-import { describeGitFailure, runGit, type CallGit, type GitFilters, type GitResult } from './run-git.js';
+import { describeGitFailure, findCommit, runGit, type CallGit, type GitFilters, type GitResult } from './run-git.js';
 import { getRepositoryFolder } from '../repos/repos.js';
 import { explainMissingContent } from './git-lfs.js';
 import type { WorkOrder, WorkRequest } from '../../store/records/index.js';
@@ -109,13 +109,10 @@ async function replaceWorktree(worktree: Worktree, commit: string): Promise<stri
   await runGit(repoDir, ['worktree', 'remove', '--force', '--', folder], LONG);
   await rm(folder, { recursive: true, force: true });
   // An existing branch is used only if it points to the commit a new branch would: it is never reset.
-  const [tip, base] = await Promise.all(
-    [`refs/heads/${branch}`, commit].map(async (name) =>
-      runGit(repoDir, ['rev-parse', '--quiet', '--verify', `${name}^{commit}`]),
-    ),
-  );
-  if (tip?.code === 0 && tip.stdout !== base?.stdout) return `the branch ${branch} exists already`;
-  const added = await addWorktree(worktree, commit, { hasBranch: tip?.code === 0 });
+  const names = [`refs/heads/${branch}`, commit];
+  const [tip, base] = await Promise.all(names.map(async (name) => findCommit(repoDir, name)));
+  if (tip !== undefined && tip !== base) return `the branch ${branch} exists already`;
+  const added = await addWorktree(worktree, commit, { hasBranch: tip !== undefined });
   return added.code === 0 ? undefined : describeFailure(repoDir, added);
 }
 

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { getErrorCode, type TrustedRoot } from '../../base/index.js';
+import { getErrorCode, omitUndefined, type TrustedRoot } from '../../base/index.js';
 import { isPresent, withFolder } from '../../base/files/index.js';
 import type {
   Decision,
@@ -94,7 +94,7 @@ export interface Settlement {
 /** Reads an agent's result, decides, and writes everything that follows in one transaction. */
 export async function settle(context: LeadContext, end: OrderName & WorkerEnd): Promise<Settlement> {
   const { store, clock, newId } = context;
-  const { issueRef, runId, exitCode, signal = null } = end;
+  const { issueRef, runId, exitCode, signal = null, canceled, runError, startError, unresolved } = end;
   const [record, issue] = await Promise.all([findRecord(context, end), store.findIssue(issueRef)]);
   const reading = end.reading ?? (await readAgentResult(context, record, end));
   const now = clock();
@@ -113,7 +113,7 @@ export async function settle(context: LeadContext, end: OrderName & WorkerEnd): 
     evidence,
     lastOutput: readLastOutput(context, end),
     ...readPolicy(context, order),
-    ...pickOtherFacts(end),
+    ...omitUndefined({ canceled, runError, startError, unresolved }),
   };
   const execution = {
     order,
@@ -281,15 +281,6 @@ function withoutProblem(reading: Reading, excludedCode: string): Reading {
 
 function wasStarted({ startError, unresolved = [], canceled = false }: WorkerEnd): boolean {
   return startError === undefined && unresolved.length === 0 && !canceled;
-}
-
-function pickOtherFacts({ runError, startError, unresolved, canceled }: WorkerEnd) {
-  return {
-    ...(canceled === undefined ? {} : { canceled }),
-    ...(runError === undefined ? {} : { runError }),
-    ...(startError === undefined ? {} : { startError }),
-    ...(unresolved === undefined ? {} : { unresolved }),
-  };
 }
 
 /** More than a reason quotes. */

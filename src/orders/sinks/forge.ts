@@ -1,3 +1,4 @@
+import { parseJson } from '../../base/files/index.js';
 import type { NewOutboxMessage } from '../../store/records/index.js';
 import { checkStatus, createFetch, sendRequest } from './http/send-request.js';
 import { SinkError, formatMarker, withMarker } from './sink.js';
@@ -70,8 +71,8 @@ export function createForgeSink<T>(
         const response = await sendRequest({ method: 'GET', url, headers, ...limits });
         if (response.status === 404) return undefined;
         checkStatus(response, title, clock());
-        const value = parseObject(response.body);
-        const found = value === undefined ? undefined : pullRequest.read(value);
+        const value = parseJson(response.body);
+        const found = typeof value === 'object' && value !== null ? pullRequest.read(value) : undefined;
         if (found === undefined) throw createUnreadableError('a pull request');
         return found;
       },
@@ -148,15 +149,6 @@ function createUnreadableError(expected: string): SinkError {
 const MAX_PAGE_BYTES = 128 * 1024 * 1024;
 /** More than enough for a pull request with a long description. */
 const MAX_BYTES = 16 * 1024 * 1024;
-
-function parseObject(body: string): object | undefined {
-  try {
-    const value: unknown = JSON.parse(body);
-    return typeof value === 'object' && value !== null ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
 
 /** Reads a string inside a response: `readText(response, 'head', 'sha')`. */
 export function readText(value: unknown, ...path: readonly string[]): string | undefined {

@@ -1,6 +1,7 @@
 import { request as requestHttp, type IncomingMessage } from 'node:http';
 import { request as requestHttps, type RequestOptions } from 'node:https';
 import { getErrorMessage, SluiceError } from '../../../base/index.js';
+import { parseJson } from '../../../base/files/index.js';
 import type { KubernetesSettings } from './settings.js';
 
 /** The cluster's answer to a request that it refused. */
@@ -134,7 +135,7 @@ async function readAnswer(response: IncomingMessage): Promise<unknown> {
   }
   const text = Buffer.concat(chunks).toString('utf8');
   const { statusCode = 0 } = response;
-  const value = parse(text);
+  const value = parseJson(text);
   if (statusCode >= 200 && statusCode < 300) return value;
   const { reason = '', message = text.slice(0, 500) } = (value ?? {}) as { reason?: string; message?: string };
   throw new ClusterError(statusCode, reason, message);
@@ -148,19 +149,11 @@ async function readLines(response: IncomingMessage, onLine: (line: unknown) => v
       const lines = (rest + chunk).split('\n');
       rest = lines.pop() ?? '';
       if (rest.length > MAX_ANSWER_BYTES) throw new Error('a line of the watch is too long');
-      for (const line of lines) onLine(parse(line));
+      for (const line of lines) onLine(parseJson(line));
     }
   } catch (error) {
     // Ended by the signal, by silence, or by the network: the reader lists again in all cases.
     if (error instanceof ClusterError) throw error;
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }
 
