@@ -33,15 +33,9 @@ export interface Run {
   readonly events: AsyncIterable<Emitted>;
   /** The result. Never rejects: a failure is reported in the result. */
   readonly result: Promise<RunResult>;
-  /**
-   * Answers `user.input.required` with a message, which resumes the session as the next attempt, or
-   * `permission.required` with one of its options. Rejects if no question is open.
-   */
+  /** Answers a question with a message, as the next attempt, or with an option. Rejects if no question is open. */
   reply(reply: RunReply): Promise<void>;
-  /**
-   * Stops the run and all its processes; resolves when it has ended. Does nothing if it has already ended. `reason` is
-   * a message that explains who canceled it and why.
-   */
+  /** Stops the run and its processes; resolves when it has ended. `reason` explains who canceled it and why. */
   cancel(reason?: string): Promise<void>;
   /**
    * Detaches from a run that is waiting for an answer: its process is stopped and `result` has the code `RUN_DETACHED`,

@@ -94,10 +94,7 @@ export interface Dialect {
   /** Adjusts `now` to the clock that all hosts share. */
   readonly synchronizeClock: () => Promise<void>;
   readonly claimNext: (claim: RunClaim) => Promise<Row | undefined>;
-  /**
-   * Returns the runs with a text that contains a word, by an index, at most so many; possibly also others, or a run
-   * twice. Undefined if it cannot find this word. Absent without an index.
-   */
+  /** The runs with a text that contains a word, possibly also others or one twice; undefined if it cannot find it. */
   readonly findWord?: ((word: string, limit: number) => Promise<readonly number[] | undefined>) | undefined;
   /** Stores the events that are not stored yet; returns the rows whose worker does not hold the run. */
   readonly addEvents: (rows: readonly EventRow[]) => Promise<readonly EventRow[]>;

@@ -115,10 +115,7 @@ export function queueOrder({ request, workerType, run, runId, spec, isolation }:
 /** A run's entry in a race, and the rows to write if another run replaces the race. */
 export type StoredEntry = Pick<OrderSettlement, 'stale'> & { readonly entry: RaceEntry };
 
-/**
- * Returns the path of the folder that a run occupies. Links are not resolved, because the lock on the folder itself
- * uses the real path.
- */
+/** Returns the path of the folder that a run occupies, with its links: the folder's own lock uses the real path. */
 export function resolveFolder(id: string, spec: Pick<StoredRunSpec, 'workdir' | 'placement'>): string {
   // Each place has its own folders.
   return isPlacedByServer(spec) ? `placed ${id}` : resolve(spec.workdir);

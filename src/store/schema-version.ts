@@ -1,9 +1,6 @@
 import { StoreError } from './store-error.js';
 
-/**
- * The schema version of a store while another store is copied into it: no version of Sluice opens it, and nothing else
- * can write to it. Far above every real version.
- */
+/** The schema version of a store that is being copied into: far above every real one, so nothing opens it. */
 export const TRANSFER_SCHEMA_VERSION = 1_000_000;
 
 /** Creates the error for a store that a newer version migrated while this process was using it. */

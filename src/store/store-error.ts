@@ -85,10 +85,7 @@ export function createClosedError(): StoreError {
   return new StoreError('STORE_CLOSED', 'The store is closed. Open it again.');
 }
 
-/**
- * Whether a bound value is a string with a NUL character. Valid names contain none, and text from users and agents is
- * bound as JSON. SQLite would truncate the string there and match another name; PostgreSQL would reject it.
- */
+/** Whether a bound value is a string with a NUL, where SQLite would truncate a name and PostgreSQL reject it. */
 export function containsNul(value: unknown): boolean {
   return typeof value === 'string' && value.includes('\0');
 }

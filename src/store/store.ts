@@ -161,10 +161,7 @@ interface PendingAppend {
   readonly reject: (error: unknown) => void;
 }
 
-/**
- * The interval between the starts of two writes while more rows are expected. Rows of many runs share a transaction,
- * whose cost hardly depends on their number.
- */
+/** The interval between two writes while more rows are expected. Rows of many runs share a transaction's cost. */
 const GATHER_MS = 25;
 
 /** A run that appended rows within this time is expected to append more. */

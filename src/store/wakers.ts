@@ -6,10 +6,7 @@ export interface Wakers {
   clear(): void;
 }
 
-/**
- * Creates an empty set of callbacks. Each is called in a microtask, so a command returns before its effects are used,
- * and a callback that throws does not fail the command.
- */
+/** Creates an empty set of callbacks. Each is called in a microtask, so its errors do not fail the command. */
 export function createWakers(): Wakers {
   const sets = new Map<string, Set<() => void>>();
   return {

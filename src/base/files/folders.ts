@@ -282,10 +282,7 @@ const MANIFEST = createRequire(import.meta.url)('../../../package.json') as Read
 /** The version of this package. */
 export const VERSION = MANIFEST.version;
 
-/**
- * Returns the address that describes an error code; undefined until `homepage` in the manifest is the site's address, which
- * ends with a slash.
- */
+/** Returns the address that describes an error code; undefined until the manifest's `homepage` is the site. */
 export function findCodePage(code: string, homepage = MANIFEST.homepage): string | undefined {
   const isSite = homepage.endsWith('/') && !/\bexample\.(?:org|com|net)\b/.test(homepage);
   return isSite ? `${homepage}errors/#${code}` : undefined;

@@ -66,10 +66,7 @@ function openAtOnce(folder: string, trustedRoot: string): number | undefined {
   return undefined;
 }
 
-/**
- * Opens a folder step by step and returns its descriptor. Synchronous: a step takes microseconds, and the thread pool
- * ten times as long. Every file of a run is opened this way.
- */
+/** Opens a folder step by step. Synchronous: a step takes microseconds, and the thread pool ten times as long. */
 function openFolder(folder: string, trustedRoot: string): number {
   const steps = listSteps(folder, trustedRoot);
   let path = trustedRoot;
@@ -141,10 +138,7 @@ function createUnsafeError(folder: string, cause?: unknown): FileError {
   return new FileError('UNSAFE_FILE', message, { cause });
 }
 
-/**
- * Creates a folder and its missing parents below another folder, by default accessible only to this user. None of them
- * may be a link.
- */
+/** Creates a folder and its parents below another folder, by default only for this user. None may be a link. */
 export async function makeFolderBelow(folder: string, trustedRoot: string, mode = 0o700): Promise<void> {
   let parent = trustedRoot;
   for (const name of listSteps(folder, trustedRoot)) {

@@ -1,9 +1,6 @@
 import { Worker, parentPort } from 'node:worker_threads';
 
-/**
- * Why a task was not finished: it took too long, its thread crashed or ran out of memory, its thread did not start, or
- * it was refused. The last two are not caused by the task.
- */
+/** Why a task was not finished. The last two are not caused by the task: no thread started, or it was refused. */
 type ThreadFailure = 'timed_out' | 'crashed' | 'not_started' | 'busy';
 
 /** A task that was not finished. Callers convert it to their own error. */

@@ -36,10 +36,7 @@ export interface Engine {
   readonly fields?: KnownFields;
   /** Whether the reader also needs the agent's input: frames of the stream `stdin`. */
   readonly readsInput?: true;
-  /**
-   * Returns the confidence that this agent printed a JSON value, from 0 (impossible) to 1 (no other agent prints this).
-   * Used for `engine: 'auto'`; above 0, the value is separated from the text around it.
-   */
+  /** The confidence that this agent printed a value: from 0 (impossible) to 1 (no other agent prints this). */
   detect(value: object): number;
   /** Returns the confidence that this agent printed a line of text. */
   detectText?(line: string): number;

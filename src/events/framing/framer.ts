@@ -21,20 +21,14 @@ export interface Framer {
   end(): void;
 }
 
-/**
- * How often a line can be held back for a multi-line value that turns out to be invalid; this bounds the work per byte.
- * An incomplete record before a multi-line document needs one hold.
- */
+/** How often a line can be held for a multi-line value that turns out to be invalid; bounds the work per byte. */
 const MAX_HOLDS = 8;
 
 const SCRIPT_LINE = /^Script (?:started|done) on .*\d\d:\d\d:\d\d/u;
 
 const OPENING_BRACE = 0x7b;
 
-/**
- * Splits a stream into frames; every byte is in exactly one. Frames are emitted only at line ends and depend only on the bytes,
- * not on how they are chunked.
- */
+/** Splits a stream into frames, only at line ends. Every byte is in exactly one, however the stream is chunked. */
 export function createFramer(options: FramerOptions): Framer {
   const { stream, framing, recognizes, onFrame } = options;
   let open: MultiLineValue | null = null;
@@ -151,10 +145,7 @@ function markAbandoned(fragments: readonly LineFragment[]): readonly LineFragmen
   return fragments.map((fragment, index) => fragment.withHolds(index === 0 ? MAX_HOLDS : fragment.holds + 1));
 }
 
-/**
- * A string that spans more lines than this counts as unterminated. Up to this limit, the lines after its opening quote are held
- * back until one contains a closing quote.
- */
+/** A string over more lines is unterminated; until then, the lines after its opening quote are held back. */
 const MAX_STRING_LINES = 10_000;
 
 class MultiLineValue {

@@ -108,10 +108,7 @@ export function createLineSplitter(
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/**
- * A line whose end has not arrived yet. A long line is decoded as it arrives, so it is held in memory only once as
- * text, and once more while its chunks are joined.
- */
+/** A line whose end has not arrived yet. It is decoded as it arrives, so it is held in memory only once as text. */
 export class PendingLine {
   readonly #bytes = new PendingBytes();
   #chunks: string[] = [];

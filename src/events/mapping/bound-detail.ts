@@ -49,10 +49,7 @@ function fitText(text: string, budget: number): string {
   }
 }
 
-/**
- * Returns a value's size as JSON, or infinity if it exceeds the limit. It stops at the limit: a record can have a large
- * value nested in many objects, and each level is measured again.
- */
+/** Returns a value's size as JSON, or infinity above the limit, where it stops: nested levels are measured again. */
 function measureJson(value: unknown, limit: number): number {
   if (typeof value === 'string') return value.length > limit ? Infinity : measure(JSON.stringify(value));
   if (typeof value !== 'object' || value === null) return (JSON.stringify(value) ?? 'null').length;

@@ -7,10 +7,7 @@ export interface FcmpContent {
   readonly data: FcmpEvent['data'];
 }
 
-/**
- * Converts a RASP event to the FCMP event that users see; null if FCMP has no such event. `conversation.started` is not
- * created here, but once per conversation by `Session`.
- */
+/** Converts a RASP event to its FCMP event, or null. `conversation.started` is created by `Session`, only once. */
 export function toFcmp(event: RaspEvent): FcmpContent | null {
   const { type } = event.event;
   switch (type) {

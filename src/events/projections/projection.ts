@@ -1,9 +1,6 @@
 import type { FcmpEvent, FcmpData } from '../protocol/fcmp-event.js';
 
-/**
- * Converts FCMP events to another protocol, one at a time. `push` returns the events for one FCMP event, possibly none; `end`
- * closes open items after the last event.
- */
+/** Converts FCMP events to another protocol, one at a time; `end` closes the items that are open after the last. */
 export interface Projection<Projected> {
   push(event: FcmpEvent): Projected[];
   end(): Projected[];

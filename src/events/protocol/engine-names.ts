@@ -1,9 +1,6 @@
 import { listKeys } from '../../base/index.js';
 
-/**
- * Every built-in engine with its parsers, the default first. On the wire, `engine` and `source.parser` can have other
- * values, because applications can add engines.
- */
+/** Every built-in engine with its parsers, the default first. Applications can add engines with other values. */
 const ENGINE_PARSERS = {
   codex: ['codex_ndjson', 'codex_app_server', 'generic_text'],
   gemini: ['gemini_json', 'gemini_stream_json', 'generic_text'],

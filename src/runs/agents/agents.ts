@@ -129,10 +129,7 @@ const PRINTS_VERSION = { versionCommand: ['--version'], readVersion } as const;
 
 type Agents = Readonly<Record<string, AgentSettings>>;
 
-/**
- * Creates the launchers of all presets that the configuration does not replace. They are for commands that a user types:
- * a server starts only built-in and configured engines, because a request must not choose among installed programs.
- */
+/** Creates the launchers of presets that are not configured. Only for commands that a user types, not for servers. */
 export function createPresetLaunchers(configured: Agents = {}): Launcher[] {
   return Object.entries(PRESETS).flatMap(([engine, { agent, install, isNative }]) => {
     const launcher = listLaunchers({ [engine]: agent })[engine];

@@ -132,10 +132,7 @@ async function putMultipart(client: S3Client, upload: Upload, info: FileInfo): P
   }
 }
 
-/**
- * Discards the parts of an upload that will not be completed. Otherwise the store keeps them forever, and no object
- * list shows them. Failures are ignored, since the parts only use space.
- */
+/** Discards an upload's parts, which the store would keep forever, and unlisted. Failures only cost space. */
 export async function abortUpload(
   client: S3Client,
   key: string,

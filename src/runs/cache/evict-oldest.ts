@@ -5,10 +5,7 @@ import { join } from 'node:path';
 const TEMPORARY_SUFFIX = '.tmp';
 const LEFTOVER_MS = 60 * 60 * 1000;
 
-/**
- * Removes the least recently used files of a folder beyond the limits, but not `newest`, and what a crash left. Another
- * process can do the same concurrently, so a missing file is not an error.
- */
+/** Removes a folder's least recently used files beyond the limits, but not `newest`. Others can do so concurrently. */
 export async function evictOldest(
   folder: string,
   limits: { readonly files: number; readonly bytes: number },

@@ -17,10 +17,7 @@ import type { AgentSettings } from '../launchers/acp.js';
 
 const SUFFIX = '.result';
 
-/**
- * Caches results as files in `<data>/cache`, for all processes that share the folder. An entry that cannot be read is a
- * miss; the least recently used result is evicted first.
- */
+/** Caches results in `<data>/cache` for all processes that share it. An unreadable entry is a miss. */
 export function createFileResultCache(data: string, limits: CacheLimits = {}): ResultCache {
   const max = { ...CACHE_LIMITS, ...limits };
   const folder = join(data, 'cache');

@@ -54,7 +54,7 @@ export type AgentClient = Pick<
   'canResume' | 'isOver' | 'start' | 'prompt' | 'receive' | 'answer' | 'cancel' | 'close'
 >;
 
-/** What all clients do in the same way: they number the turn's permission requests, and end the turn once. */
+/** The common part of all clients: they number the turn's permission requests, and end the turn once. */
 export abstract class TurnClient<Question> {
   /** Whether another process can resume the session. */
   abstract readonly canResume: boolean;

@@ -6,10 +6,7 @@ import { SluiceError, getErrorMessage } from '../../base/index.js';
 /** The largest file that an agent may read or write through its client. */
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
-/**
- * Resolves a path from an agent. Throws `FILE_OUTSIDE_FOLDER` if it is a link or outside the folder. The file need not
- * exist, but its folder must.
- */
+/** Resolves a path from an agent. Throws `FILE_OUTSIDE_FOLDER` if it is a link or outside. The file can be missing. */
 export async function resolveInFolder(folder: string, path: string): Promise<string> {
   const refuse = (reason: string): never => {
     throw new SluiceError('FILE_OUTSIDE_FOLDER', `Access to "${path}" is denied: ${reason}.`);

@@ -62,10 +62,7 @@ const GRACE_MS = 2000;
 /** Maximum unread input; an agent with more is not reading its input at all. */
 const MAX_UNREAD_BYTES = 32 * 1024 * 1024;
 
-/**
- * A conversation with one process: sends each turn's prompt, answers the agent's requests using rules or a user's
- * answers, and stops the process afterwards.
- */
+/** A conversation with one process: sends prompts, answers requests by rules or a user's answers, and stops it. */
 export class Conversation implements CapturedConversation {
   readonly #options: ConversationOptions;
   readonly #client: AgentClient;

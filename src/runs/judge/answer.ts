@@ -22,10 +22,7 @@ export function chooseAnswerSource(
   return contract === undefined ? 'tail' : 'stdout';
 }
 
-/**
- * Collects an attempt's answer: the last complete message from the agent itself, not from a sub-agent. A plain
- * command's answer is its entire stdout.
- */
+/** Collects an attempt's answer: the agent's own last complete message, or a plain command's entire stdout. */
 export class AnswerCollector {
   readonly #source: AnswerSource;
   #message: string | undefined;

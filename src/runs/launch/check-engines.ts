@@ -163,10 +163,7 @@ function getMaxWidth(values: readonly string[]): number {
 /** The time an agent has to report its capabilities. */
 const TIMEOUT_MS = 20_000;
 
-/**
- * Detects which inputs an engine accepts besides text. An ACP agent has to be started for this and is then stopped; if
- * it does not respond in time, it gets only text.
- */
+/** Detects which inputs an ACP agent accepts besides text, by starting it; only text if it does not respond in time. */
 export async function findAcceptedInputs(
   engine: string,
   ports: RunPorts,

@@ -158,10 +158,7 @@ export function getProgramCommand(
   return [first ?? program, ...rest];
 }
 
-/**
- * Writes an engine's settings files to the run folder. An earlier agent might have left a link there, so links are not
- * followed and files are always recreated.
- */
+/** Writes an engine's settings files to the run folder, always as new files: an agent could have left links. */
 export async function writeSettings(runDir: string, files: readonly LaunchFile[]): Promise<void> {
   for (const { path, text } of files) {
     await makeFolderBelow(dirname(path), runDir);

@@ -159,10 +159,7 @@ const ALLOWED_TOOLS = [
   '--deny-tool=memory',
 ];
 
-/**
- * iFlow CLI, text only. The CLI is no longer published, so this launcher follows its documentation, and no version was
- * tested. The prompt is always an argument, because the CLI is not known to read stdin.
- */
+/** iFlow CLI, text only; no longer published, no version tested. It is not known to read stdin for its prompt. */
 export const iflowLauncher = createCliLauncher({
   engine: 'iflow',
   testedVersions: '',

@@ -20,10 +20,7 @@ const commandSchema = {
 /** A configured command whose output a built-in engine reads. */
 export const programAgentSchema = object(
   {
-    /**
-     * The command and its arguments, with the placeholders `{prompt}`, `{model}`, `{workdir}` and `{run_dir}`. Without
-     * `{prompt}`, the prompt is written to its stdin.
-     */
+    /** The command and its arguments, with placeholders. Without `{prompt}`, the prompt is written to its stdin. */
     command: commandSchema,
     /** The engine that reads its output. */
     format: oneOf(ENGINE_NAMES.filter((engine) => engine !== 'acp')),

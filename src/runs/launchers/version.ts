@@ -11,10 +11,7 @@ export function readVersion(text: string): string | undefined {
 
 const COMPARATOR = /^(>=|<)(\d+(?:\.\d+)*)$/u;
 
-/**
- * Whether a version satisfies all comparators of a range (`>=` and `<`). A prerelease (`1.2.0-beta`) counts as its
- * release; an empty range contains no version.
- */
+/** Whether a version satisfies all comparators of a range. `1.2.0-beta` counts as `1.2.0`; an empty range has none. */
 export function isVersionIn(version: string, range: string): boolean {
   const numbers = parseNumbers(version.split('-', 1)[0] ?? '');
   const comparators = range.split(' ').filter((word) => word !== '');

@@ -10,10 +10,7 @@ export interface RunningProcess {
   readonly identity: ProcessIdentity;
   /** Only for processes launched with `keepInput`. */
   readonly input: ProcessInput;
-  /**
-   * The output, for a single reader; if it is not read, the process has to wait. It ends soon after the process exits,
-   * even if another process still has it open.
-   */
+  /** The output, for a single reader; unread output makes the process wait. It ends soon after the process exits. */
   readonly output: AsyncIterable<OutputChunk>;
   /** Resolves as soon as the process itself has exited. */
   readonly exited: Promise<ProcessExit>;
@@ -59,10 +56,7 @@ export async function launchProcess(command: ProcessCommand, options: ProcessOpt
   let stopping: Promise<void> | undefined;
   let groupCheck: Promise<void> | undefined;
 
-  /**
-   * Checks whether the group still has processes. It waits briefly first, because they usually exit shortly after the
-   * leader, and listing all processes on the host takes longer than that.
-   */
+  /** Checks whether the group still has processes, after a short wait: they usually exit right after the leader. */
   async function checkGroup(): Promise<void> {
     await waitUntilGone(() => !canSignal(-pid), GROUP_EXIT_MS);
     isGroupGone = !(await isGroupAlive(pid));

@@ -167,10 +167,7 @@ interface Launch {
   readonly streams: readonly OutputStream[];
 }
 
-/**
- * A session leader without a controlling terminal gets one by opening it. The shell does that, then executes the
- * command, which is passed as separate arguments and not parsed.
- */
+/** A session leader gets a controlling terminal by opening it. The command is passed as separate arguments. */
 const OPEN_TERMINAL = ': <"$0"; exec "$@"';
 
 function start(command: ProcessCommand, terminal: Terminal | undefined): Launch {

@@ -152,10 +152,7 @@ export interface MarkedProcess {
   readonly runDir: string;
 }
 
-/**
- * Finds all running processes of these runs, including processes that left their group and session; Linux only. Our own
- * process and its ancestors are excluded, because Sluice itself could have been started by an agent.
- */
+/** Finds all running processes of these runs, except this one and its ancestors, which an agent can have started. */
 export function findMarkedProcesses(
   runDirs: ReadonlySet<string>,
   shouldRead: (pid: number) => boolean = () => true,

@@ -22,10 +22,7 @@ interface Walk extends TrustedRoot {
   readonly onLimit?: () => void;
 }
 
-/**
- * Lists the regular files in a folder, sorted by name within each folder. Links and everything else that is neither
- * file nor folder are skipped: an agent could have created them.
- */
+/** Lists the regular files in a folder, sorted by name within each folder. Links, as agents create, are skipped. */
 export async function* walkRunFolder(
   root: string,
   { trustedRoot = root, onLimit = () => undefined }: Walk = {},

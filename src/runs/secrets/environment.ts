@@ -63,10 +63,7 @@ function normalizeName(name: string): string {
   return process.platform === 'win32' ? name.toUpperCase() : name;
 }
 
-/**
- * Whether a name matches a glob, given as the parts between its asterisks. Each part is matched at its first occurrence
- * after the previous one, which is always sufficient.
- */
+/** Whether a name matches a glob, given as the parts between its asterisks. First occurrences are sufficient. */
 function matches(parts: readonly string[], name: string): boolean {
   const [first = '', ...middle] = parts;
   const last = middle.pop() ?? '';
@@ -111,10 +108,7 @@ function isSensitiveName(name: string): boolean {
   return (SECRET_WORD.test(upper) || SECRET_PART.test(upper)) && !DESCRIBES_SECRET.test(upper);
 }
 
-/**
- * Whether a value is a file path, as in `GOOGLE_APPLICATION_CREDENTIALS`. A key can start with a slash, but has no file
- * extension.
- */
+/** Whether a value is a file path. A key can start with a slash, but has no file extension. */
 function isPath(value: string): boolean {
   return /^(?:~?\/|[A-Za-z]:\\).*\.\w{1,6}$/.test(value);
 }
@@ -123,10 +117,7 @@ function parseUrl(value: string): URL | undefined {
   return /^[a-z][a-z\d+.-]*:\/\//i.test(value) && URL.canParse(value) ? new URL(value) : undefined;
 }
 
-/**
- * Finds the credentials in a URL. They are taken from the original string, because the parsed URL can encode them
- * differently, and are also returned decoded.
- */
+/** Finds the credentials in a URL, as written and decoded: the parsed URL can encode them differently. */
 function findCredentials(url: URL, text: string): string[] {
   const credentials = [...url.searchParams].filter(([name]) => isSensitiveName(name)).map(([, value]) => value);
   if (url.password === '') return credentials;

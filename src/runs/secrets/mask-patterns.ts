@@ -28,10 +28,7 @@ export function createPatternMasker(program: readonly ByteInstruction[]): Masker
   let step = 0;
   const stack: number[] = [];
 
-  /**
-   * Processes the next byte, or the end of the stream. A match is detected only at the byte after it, because the
-   * pattern can require the end of a word or line.
-   */
+  /** Processes the next byte, or the end: a match is detected at the byte after it, which can end a word or line. */
   function advance(byte: number): void {
     let nextCount = 0;
     step += 1;

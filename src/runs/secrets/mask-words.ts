@@ -213,10 +213,7 @@ export function createHeldBytes(): HeldBytes {
 
 /** Shorter words are not matched across line ends, because they would match by chance. */
 export const MIN_WRAPPED_BYTES = 16;
-/**
- * A possible start of a secret is held back only if it has at least this length. Otherwise lines whose last characters
- * happen to start a secret would often be delayed for live readers.
- */
+/** The shortest possible start of a secret that is held back; shorter ones would often delay lines for readers. */
 const MIN_HELD_BYTES = 8;
 
 /** Gaps are pruned first at this number, then whenever their number has doubled. */

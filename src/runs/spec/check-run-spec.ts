@@ -153,10 +153,7 @@ const PLACEMENTS: Readonly<Record<string, readonly PlacementField[]>> = {
   kubernetes: [...SIZE, 'gpu', 'service_account', 'secrets', 'node_selector', 'tolerations'],
 };
 
-/**
- * Refuses what a placement does not have, because the run would otherwise silently lack it. By default a run is started
- * by this process, which cannot start pods.
- */
+/** Refuses what a placement does not have. By default a run is started by this process, which starts no pods. */
 export function listPlacementIssues(
   { placement = 'local', ...spec }: Partial<RunSpec>,
   available: readonly string[] = ['local', 'container'],

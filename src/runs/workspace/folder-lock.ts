@@ -130,10 +130,7 @@ async function lockClaims(claimFolder: string, options: LockOptions): Promise<Fo
   }
 }
 
-/**
- * Returns the folder that stores the claims on a folder. Its name depends on the real path, which is resolved
- * synchronously, so callers are served in call order.
- */
+/** Returns the folder for the claims on a folder, by its real path; synchronous, so callers keep their order. */
 function findClaimFolder(locks: string, folder: string): string {
   let real: string;
   try {

@@ -20,10 +20,7 @@ import type {
 
 /** The clock for leases and records. */
 export interface StoreClock {
-  /**
-   * The store's time in milliseconds since 1970: this host's clock, or the database's if multiple hosts share it. So a
-   * host with a wrong clock neither loses its own leases nor expires others'.
-   */
+  /** The store's time in milliseconds: the database's if hosts share it, so a wrong clock expires no leases. */
   now(): number;
 }
 
@@ -186,10 +183,7 @@ export interface ItemResolution {
   readonly state: IssueState;
   readonly execution: ExecutionRecord;
   readonly outbox: readonly NewOutboxMessage[];
-  /**
-   * For a retry: the order is submitted again with a new run id. It has no request id, because a repeat of the original
-   * request must still return the old order.
-   */
+  /** For a retry: a new submission. Without a request id: the original's must still return the old order. */
   readonly retry?: Omit<OrderSubmission, 'now'> & { readonly request: { readonly request_id?: never } };
 }
 

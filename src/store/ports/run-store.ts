@@ -162,10 +162,7 @@ export interface RunStore {
     wanted?: { readonly after?: string | undefined; readonly host?: string | undefined },
   ): Promise<readonly RunRecord[]>;
   findRun(id: string): Promise<RunRecord | undefined>;
-  /**
-   * Lists runs, newest first. With filters other than state and engine, each page examines a limited number of runs, so
-   * it can be short or empty and still have a next page.
-   */
+  /** Lists runs, newest first. Most filters examine a limited number per page, so an empty page can have a next. */
   listRuns(page: RunFilter): Promise<{ readonly items: readonly RunRecord[]; readonly next_cursor: string | null }>;
   /** Counts the runs that a filter finds; undefined if too many runs would have to be read. */
   countRuns(filter: Omit<RunFilter, 'limit' | 'cursor'>): Promise<number | undefined>;

@@ -32,10 +32,7 @@ export interface PostgresDatabase extends Database, Queryable {
   /** The maximum number of connections. */
   readonly connections: number;
   readonly steps: readonly SchemaStep[];
-  /**
-   * Runs a transaction. Like a single statement, it is retried a few times after a serialization failure or deadlock. Errors
-   * of `work` itself are thrown unchanged.
-   */
+  /** Runs a transaction, retried after a serialization failure or deadlock. Errors of `work` are thrown unchanged. */
   transaction<T>(work: (transaction: Queryable & Session) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** Creates a connection outside the pool, not yet connected. */
   createClient(): DriverClient;
@@ -293,15 +290,9 @@ interface ConcurrencyOptions {
   readonly maxWaitMs: number;
   /** Returns the number of open connections; with more callers, the pool opens another. */
   readonly countOpen?: () => number;
-  /**
-   * How long a caller waits for an open connection before another connection is opened. Opening a connection takes much
-   * longer than most statements, and its caches are empty.
-   */
+  /** How long a caller waits before another connection is opened, which takes much longer than most statements. */
   readonly openAfterMs?: number;
-  /**
-   * The total time that successive callers wait before another connection is opened: about as long as opening it takes.
-   * Without this limit, callers that each wait only briefly would keep sharing too few connections.
-   */
+  /** How long successive callers wait in total until a connection is opened: about as long as opening it takes. */
   readonly openAfterTotalMs?: number;
 }
 

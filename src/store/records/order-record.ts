@@ -95,10 +95,7 @@ export const orderRecordSchema = object(
     run: name,
     worker_type: name,
     state: orderState,
-    /**
-     * The commit that was checked out when the work started; a retry keeps the original order's commit. Null before the
-     * start and without a repository.
-     */
+    /** The commit that was checked out at the start, kept by a retry; null before that and without a repository. */
     base_commit: orNull(name),
     created_at: timestamp,
     started_at: orNull(timestamp),
@@ -336,10 +333,7 @@ export const outboxMessageSchema = object({
   trigger: name,
   body: text,
   state: outboxState,
-  /**
-   * How often the comment has been claimed, including the current claim. If more than once, it might already have been
-   * sent.
-   */
+  /** How often the comment has been claimed, including now. After the first, it might already have been sent. */
   tries: count,
   /** Not sent before this time, in milliseconds since 1970. */
   due_at: { type: 'integer' },
@@ -359,10 +353,7 @@ export type NewOutboxMessage = Pick<OutboxMessage, 'id' | 'sink' | 'issue_ref' |
 /** A sink with undelivered comments. */
 export const sinkStateSchema = object({
   name,
-  /**
-   * `failing`: a comment failed and will be retried. `broken`: a comment failed permanently; redeliver it once the sink
-   * works again.
-   */
+  /** `failing`: a comment failed and will be retried. `broken`: one failed permanently and must be redelivered. */
   state: oneOf(['waiting', 'failing', 'broken']),
   /** Comments that will be sent or retried. */
   open: count,

@@ -17,10 +17,7 @@ export const readingSchema = object(
   {
     /** The file or stream the result was read from. */
     path: text,
-    /**
-     * Present only if issue, run and status were read without repairs from a complete file. Missing evidence is listed
-     * in `problems`.
-     */
+    /** Present only if issue, run and status were read without repairs from a complete file; else see `problems`. */
     result: workResult,
     /** Anchors found in the output streams; never sufficient to advance. */
     anchors: object({}, { issue_ref: text, run_id: text, status: text }),

@@ -122,10 +122,7 @@ export type PermissionReply = FromSchema<typeof permissionChoiceSchema> & { read
 /** A user's reply: text for `user.input.required`, a choice for `permission.required`. */
 export type RunReply = string | PermissionReply;
 
-/**
- * Prefix of an encoded choice: a control character that users do not type. It is stripped from the start of text
- * replies.
- */
+/** Prefix of an encoded choice: a character that users do not type, stripped from the start of text replies. */
 const CHOICE_PREFIX = '\u0001';
 
 /**
@@ -211,10 +208,7 @@ const amount = { type: 'number', minimum: 0 } as const;
 const budgetSchema = object({
   /** `day`: all of today's runs. `issue`: all runs for an issue. `caller`: today's runs requested with a token. */
   scope: oneOf(['day', 'issue', 'caller']),
-  /**
-   * The issue reference or the token name. Empty for `day`, and for `issue` if no issue has used anything; `*` if no
-   * unlisted token has.
-   */
+  /** The issue reference or the token name. Empty for `day` and unused `issue`; `*` if no unlisted token has any. */
   name: text,
   /** Null for no limit. `held`: the used amount plus the amount reserved for active runs. */
   tokens: orNull(object({ limit: amount, used: amount, held: amount })),

@@ -1,10 +1,7 @@
 import { flag, object, oneOf, type FromSchema, name, text } from '../../base/index.js';
 import type { Normalizer, StandardSchema } from '../../json/index.js';
 
-/**
- * A rule that allows or denies a tool. All of its patterns must match. `*` matches any characters, but in `path` only
- * `**` matches a slash. The first matching rule applies.
- */
+/** A rule that allows or denies a tool: the first whose patterns all match. In `path`, only `**` matches a slash. */
 const approvalRuleSchema = object(
   { decide: oneOf(['allow', 'deny', 'ask']) },
   {
@@ -49,10 +46,7 @@ const limitsSchema = object(
     idle_s: seconds,
     /** How long to wait for the answer to a question; `time_s` and `idle_s` are paused meanwhile. */
     wait_s: seconds,
-    /**
-     * How long the process is kept running while it waits for an answer. Then it is stopped, and its session is resumed
-     * with the answer.
-     */
+    /** How long a process is kept while it waits for an answer. Then its session is resumed with the answer. */
     hold_s: seconds,
     output_bytes: positiveInteger,
     line_bytes: positiveInteger,
@@ -153,17 +147,11 @@ export const storedRunSpec = {
      * `ask`: as the rules say, otherwise ask a user.
      */
     permissions: runPermissions,
-    /**
-     * For `permissions: ask`: which tools are allowed or denied without asking. The first match wins; the
-     * configuration's rules come first.
-     */
+    /** For `permissions: ask`: rules for tools. The first match wins; the configuration's rules come first. */
     approvals: approvalRulesSchema,
     /** `auto` (default): use bubblewrap if it works. `required`: fail if it does not work. `off`: no sandbox. */
     sandbox: sandboxUse,
-    /**
-     * The sandbox's network. `host` (default): the host's network. `none`: no network. A list: the hosts that a proxy
-     * allows.
-     */
+    /** The sandbox's network. `host` (default): the host's. `none`: no network. A list: hosts that a proxy allows. */
     network: sandboxNetwork,
     /**
      * Where the agent's process runs. `local` (default): on this host, in a bubblewrap sandbox if `sandbox` says so.

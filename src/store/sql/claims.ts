@@ -96,10 +96,7 @@ export function createClaims({ database, announce, claimNext }: Dialect): Claims
   };
 }
 
-/**
- * Changes the worker of a claim, and returns its row of `run_records`. `move` finds the run and `until`, the end of the new
- * lease, and deletes the old one.
- */
+/** Changes a claim's worker and returns its run. `move` finds the run and `until`, and deletes the old lease. */
 export async function moveClaim(
   database: Database,
   move: GuardedChange,

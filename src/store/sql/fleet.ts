@@ -5,10 +5,7 @@ import { FIND_ANY_EXPIRED } from './claims.js';
 
 /** Leases on jobs that one process at a time does for all processes sharing the store, such as deleting old data. */
 export interface JobLeases {
-  /**
-   * Leases the requested jobs that no other process holds until `until`, and returns their names. A process renews its
-   * leases by calling again in time.
-   */
+  /** Leases the jobs that no other process holds, and returns their names. Calling again in time renews them. */
   leaseJobs(hold: JobLeaseRequest): Promise<readonly string[]>;
   /** Releases all of a process's jobs, so another process can lease them immediately. */
   releaseJobs(owner: string): Promise<void>;

@@ -14,10 +14,7 @@ export interface Maintenance {
     readonly cursor?: string;
     readonly limit?: number;
   }): Promise<Listed<RunRecord>>;
-  /**
-   * Claims runs or executions by id, so only one process counts them in its metrics. Returns the ids that no process
-   * has claimed within the last day.
-   */
+  /** Claims runs or executions by id for one process's metrics. Returns those unclaimed within the last day. */
   claimForMetrics(claim: { readonly ids: readonly string[]; readonly now: number }): Promise<readonly string[]>;
   /** Returns the hosts that have claimed these runs, by run. */
   findHosts(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;

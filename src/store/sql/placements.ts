@@ -43,10 +43,7 @@ export interface PlacedRuns {
     readonly name: string;
     readonly uid: string | null;
   }): Promise<boolean>;
-  /**
-   * Moves a claim from the process that made it, `from`, to the one that executes the run. Once: a third process is
-   * refused, and a repeated call of the second is not.
-   */
+  /** Moves a claim from its maker, `from`, to the process that executes the run; repeatable, but not by a third. */
   takePlaced(taking: {
     readonly id: string;
     readonly from: string;

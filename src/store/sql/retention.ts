@@ -3,10 +3,7 @@ import { formatEndCursor, readEndPage, toListed } from '../page.js';
 import { readFlag, readNumber, readText } from '../rows.js';
 import type { Listed } from '../ports/index.js';
 
-/**
- * Deletes old data, a bounded amount per call. Concurrent processes never delete or count anything twice. Times are
- * milliseconds since 1970.
- */
+/** Deletes old data, a bounded amount per call. Concurrent processes never delete or count anything twice. */
 export interface Retention {
   /**
    * Deletes the events of runs that ended before `endedBefore`, oldest first, at most `runs` runs and `rows` rows, and

@@ -20,17 +20,11 @@ export interface SchemaDialect {
 /** A step from one schema version to the next. A released step never changes. */
 export interface SchemaStep {
   (dialect: SchemaDialect): string;
-  /**
-   * The oldest schema version whose processes can still use the tables, so that servers are upgraded one after another:
-   * such a step only adds what they do not need. By default they are refused.
-   */
+  /** The oldest schema version whose processes can still use the tables: servers are upgraded one by one. */
   readonly oldest?: number;
 }
 
-/**
- * The steps from an empty database to the current schema version, which is their number; each runs once, in a separate
- * transaction.
- */
+/** The steps from an empty database to the current schema version, which is their number; each a transaction. */
 export const SCHEMA_STEPS: readonly SchemaStep[] = [createTables];
 
 /**

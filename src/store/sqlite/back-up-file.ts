@@ -31,10 +31,7 @@ const entry = new URL(`./back-up-thread${extname(import.meta.url)}`, import.meta
 const THREADS = { threads: 1, queue: 2, taskMs: 24 * 60 * 60_000, memoryMb: 256 } as const;
 const PROGRESS_MS = 200;
 
-/**
- * Copies a database that can be in use; the copy gets its final name only when it is complete. SQLite copies in one
- * blocking call, which therefore runs in a separate thread.
- */
+/** Copies a database that can be in use, in a thread, as SQLite blocks. The final name is given only when complete. */
 export async function backUpFile(source: string, target: string, { onProgress }: BackupOptions = {}): Promise<Backup> {
   const [from, to] = [resolve(source), resolve(target)];
   if ((await lstat(to).catch(() => undefined)) !== undefined) throw createExistsError(to);

@@ -33,10 +33,7 @@ export interface SqliteDatabase extends Database {
   read<T>(work: () => T): Promise<T>;
   /** Runs a function in an exclusive write transaction. */
   write<T>(work: () => T): Promise<T>;
-  /**
-   * Like `write`, for frequent writes: the event loop does not wait for the disk. Resolves once the data survives a
-   * power failure, as with `write`; another process can see it earlier.
-   */
+  /** Like `write`, but without waiting for the disk. Resolves once the data survives a power failure. */
   writeWithBackgroundSync(work: () => void): Promise<void>;
   close(): void;
 }
@@ -258,10 +255,7 @@ function connect(file: string, synchronous: 'FULL' | 'OFF', steps: readonly Sche
   }
 }
 
-/**
- * Identifies the file at this path. A removed or replaced file is still open here, and writes to it would be lost with
- * this process. The check costs a hundredth of a commit.
- */
+/** Identifies the file at this path: writes to a removed or replaced file would be lost with this process. */
 function identifyFile(file: string): string {
   const found = statSync(file, { bigint: true, throwIfNoEntry: false });
   return found === undefined ? 'none' : `${found.dev}:${found.ino}`;
@@ -270,10 +264,7 @@ function identifyFile(file: string): string {
 /** Makes a call and retries it while other processes lock the file; other errors are thrown. */
 type RetryQueue = <T>(work: () => T | Promise<T>) => Promise<T>;
 
-/**
- * Creates a queue for calls that find the file locked. Only the first call retries: each retry can block the event
- * loop, and many waiting calls must not block it longer than one.
- */
+/** Creates a queue for calls that find the file locked. Only the first retries, as retries block the event loop. */
 function createRetryQueue(file: string, timeoutMs: number): RetryQueue {
   /** Settles once the last waiting call is done; undefined while no call is waiting. */
   let last: Promise<void> | undefined;

@@ -98,10 +98,7 @@ const APPLICATION_ID = 0x53_4c_43_31;
 /** The mark of unpublished versions, whose tables differ: "SLCE". */
 const UNPUBLISHED_ID = 0x53_4c_43_45;
 
-/**
- * Migrates the tables to the newest schema version, one transaction per step. A file used by a newer version of Sluice
- * or by another application is not changed.
- */
+/** Migrates the tables, one transaction per step. A file of a newer version or another application is unchanged. */
 export function migrate(connection: Connection, file: string, steps: readonly SchemaStep[] = SCHEMA_STEPS): void {
   checkOwner(connection, file);
   while (readVersion(connection, file, steps.length) < steps.length) {

@@ -140,10 +140,7 @@ const ERROR = /^ERROR: (.+)$/u;
 /** Confidence that a log line was interpreted correctly. */
 const CONFIDENCE = 0.7;
 
-/**
- * Reads the stderr of Codex: with `--json`, irrelevant messages; without it, the header with version and session, then
- * a log of the whole run, including a copy of the answer.
- */
+/** Reads the stderr of Codex: without `--json` a header, then a log of the run, including a copy of the answer. */
 class CodexLog {
   readonly #emit: Emit;
   /** Whether the text mode header was printed; stdout is then the plain text answer. */

@@ -32,10 +32,7 @@ const TAG = /<(\/?)Execution Info>/gu;
 /** Control characters that never occur in text; a line with one is damaged. */
 const CONTROL_CHARACTERS = new RegExp(String.raw`[\u0000-\u0008\u000e-\u001a\u001c-\u001f]`, 'u');
 
-/**
- * Reads the output of iFlow in three steps: recognizable lines, JSON blocks, and the rest as the agent's message. Each step has
- * its own confidence.
- */
+/** Reads iFlow's output as recognizable lines, JSON blocks and the agent's message, each with its own confidence. */
 function createIflowReader(emit: Emit): Reader {
   const blocks: Record<CapturedStream, ExecutionInfo | null> = { stdout: null, stderr: null, pty: null, stdin: null };
   const hasEnded: Record<CapturedStream, boolean> = { stdout: false, stderr: false, pty: false, stdin: false };

@@ -84,10 +84,7 @@ export function createStreamJsonReader(dialect: Dialect, emit: Emit): Reader {
   };
 }
 
-/**
- * Whether a value is one of the CLI's records: it has a type and a session. A record without a session is recognized by
- * its type once the CLI has printed others.
- */
+/** Whether a value is a record of the CLI: it has a type and a session, or its type once others had a session. */
 function isKnownRecord({ fields }: Dialect, value: unknown, hasRecords: boolean): value is object {
   if (!isRecord(value)) return false;
   const type = get.string(value, 'type');

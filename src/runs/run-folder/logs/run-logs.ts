@@ -28,10 +28,7 @@ import { walkRunFolder, type RunFile } from '../run-files.js';
 
 /** The append-only logs of an active run. */
 export interface RunLogs {
-  /**
-   * Appends each event to the logs it belongs to; resolves once all are in the files. `packs` are the same events in packed
-   * form, if the caller has them.
-   */
+  /** Appends each event to its logs; resolves once all are in the files. `packs`: the same events in packed form. */
   append(events: readonly Emitted[], packs?: readonly EventPack[]): Promise<void>;
   /** Appends the counts of unknown types and fields in an attempt's output. */
   appendDrift(summary: DriftSummary): Promise<void>;

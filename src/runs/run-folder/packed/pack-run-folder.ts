@@ -95,10 +95,7 @@ async function prepareTemporaryPath(data: string, runId: string): Promise<string
   return join(folder, `${runId}.${process.pid}.${Date.now()}.${temporaryFiles}.tmp`);
 }
 
-/**
- * Lists the files of a run to pack; returns undefined if they are too many or too large. The logs are left out if they
- * can be rebuilt from the recorded bytes: the events are in the store.
- */
+/** Lists the files of a run to pack; undefined if too many or too large. Logs that can be rebuilt are left out. */
 async function listFiles(
   data: string,
   folder: string,

@@ -148,10 +148,7 @@ const LIMITS: readonly string[] = [
  */
 const HOST_NETWORK_MASKS = ['--security-opt', 'mask=/sys/fs:/sys/kernel'];
 
-/**
- * Creates the container. A container of that name is one that an earlier process of Sluice has left, because only one
- * process at a time executes a run: it is removed.
- */
+/** Creates the container. One of that name is left from an earlier process, because a run has one: it is removed. */
 async function createContainer(
   engine: ContainerEngine,
   { name, image }: ContainerRequest,

@@ -94,10 +94,7 @@ interface Search {
   readonly guard: GuardGit;
 }
 
-/**
- * Returns the mounts that protect repositories in subfolders of a writable folder, and targets of `.git` links in it,
- * within limits; `isComplete` is false if some folders were not examined.
- */
+/** Protects repositories in subfolders, and targets of `.git` links, within limits; `isComplete`: all were examined. */
 export async function guardNestedRepositories(
   search: Search,
 ): Promise<{ readonly mounts: readonly Mount[]; readonly isComplete: boolean }> {

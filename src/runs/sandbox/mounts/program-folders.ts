@@ -55,10 +55,7 @@ export async function findProgramFolders(command: readonly string[], search: Pro
   return { mounts: [...found.mounts.values()], loneScripts: [...found.loneScripts] };
 }
 
-/**
- * Lists the mounts of files that a request names, which other agents might be changing: their paths have no links. One
- * below `node_modules` is mounted with its installation.
- */
+/** Lists the mounts of files that a request names, without links. One below `node_modules` mounts its installation. */
 export function listRequestedFiles(files: readonly string[]): {
   readonly mounts: Mount[];
   readonly loneScripts: string[];
