@@ -8,9 +8,6 @@ import { getRunFolderPath, listAuditFiles } from '../../runs/run-folder/index.js
 import { isOutage } from '../../store/ports/index.js';
 import type { RunRecord, RunResult } from '../../store/records/index.js';
 
-/** Copies of run folders on the server, kept up to date while the runs grow. */
-export type RunCopies = ReturnType<typeof createRunCopies>;
-
 interface PlainRun {
   readonly spec: RunRecord['spec'];
   readonly result: RunResult;

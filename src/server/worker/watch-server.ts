@@ -12,9 +12,6 @@ interface WatchRequest {
   readonly labels?: Labels;
 }
 
-/** Runs from the server, and wake-ups: replies, cancellation. */
-export type ServerWatch = ReturnType<typeof watchServer>;
-
 const FIRST_DELAY_MS = 100;
 /** Many runs end before a request for them could arrive: they need no stream. */
 const NEW_RUN_MS = 200;
