@@ -22,7 +22,7 @@ const WRAPPERS = {
   idle: { type: 'script', command: ['/bin/sh', '-c', ':'] },
 } as const;
 
-/** Measures the processor time of a worker per order whose agent does nothing, in a worktree of its own; SQLite. */
+/** Measures the processor time of a worker per order whose agent does nothing, in its own worktree, on SQLite. */
 export async function runOrders(): Promise<PartResult> {
   const plain = await measureOrders('off');
   const sandboxed = await measureOrders('required');

@@ -10,7 +10,7 @@ function compile(template: TemplateStringsArray, ...lists: readonly RegExp[]): R
 
 const IT = /(it|that|this)/;
 const NOT = /( not|n['’]t)/;
-/** What can stand between words and a value: a colon, quotes. */
+/** Between words and a value: a colon, quotes. */
 const UP_TO_VALUE = /[\s:：`"*]{0,9}$/;
 const APOLOGY = compile`
 apolog|e?xcus|sorry
