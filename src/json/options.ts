@@ -71,7 +71,7 @@ export function checkOptions(options: object | null, known: Readonly<Record<stri
   for (const name in given) {
     const value = given[name];
     const allowed = Object.hasOwn(known, name) ? known[name] : undefined;
-    if (allowed === undefined || (value !== undefined && !isAllowed(value, allowed)))
+    if (!allowed || (value !== undefined && !isAllowed(value, allowed)))
       throw new SluiceError(
         'INVALID_OPTION',
         `Invalid option ${name}. Expected: ${name === 'prefer' ? 'ambiguous' : (allowed ?? Object.keys(known).join(', '))}.`,

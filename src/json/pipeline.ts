@@ -87,14 +87,20 @@ export function* runPipeline(
   const settings = resolveSettings(options, schema !== undefined);
   const raw = decodeInput(input, settings.limits);
   if (typeof raw !== 'string') return failWith([raw], options.label);
-  const search = (text: string, repairs: readonly Repair[]): PipelineStage<ParseResult<unknown>> =>
-    searchText({ raw: text, schema, settings, options, align, repairs, seen: [], failed: [], rejected: [] });
-  let result = yield* search(raw, []);
+  const search: Search = { raw, schema, settings, options, align, repairs: [], seen: [], failed: [], rejected: [] };
+  const isDefault = settings.profile === 'default';
+  const whole = isDefault ? readWhole(raw, settings) : null;
+  const strict = whole?.read();
+  // Valid JSON without a schema needs no search: half the overhead.
+  const isDone = whole && strict?.ok && !schema && !options.normalizers;
+  let result = isDone ? succeed(search, prepare(search, whole, strict, 0)) : yield* searchText(search, whole);
   // Readable input has no noise to remove, except that CDATA brackets can be read as lists.
   const wasRead = result.status !== 'failed' || (result.error.code === 'SCHEMA_MISMATCH' && !raw.includes('<![CDATA['));
-  const clean = settings.profile !== 'default' || wasRead ? raw : removeNoise(raw);
+  const clean = wasRead || !isDefault ? raw : removeNoise(raw);
   if (clean !== raw) {
-    const second = yield* search(clean, [createRepair('noise', 0)]);
+    const repairs = [createRepair('noise', 0)];
+    const cleaned: Search = { ...search, raw: clean, repairs, seen: [], failed: [], rejected: [] };
+    const second = yield* searchText(cleaned, readWhole(clean, settings));
     // Offsets in the cleaned input do not apply to the original.
     if (second.ok)
       result = {
@@ -112,14 +118,9 @@ export function* runPipeline(
  * Searches one input, round by round. The first round finds the candidates, and records the failed ones for later
  * rounds and for the error; later rounds examine the same candidates again.
  */
-function* searchText(search: Search): PipelineStage<ParseResult<unknown>> {
+function* searchText(search: Search, whole: FoundCandidate | null): PipelineStage<ParseResult<unknown>> {
   const { raw, settings, options, align, seen, failed, rejected } = search;
   const { profile, limits } = settings;
-  const whole = profile === 'default' ? readWhole(raw, settings) : null;
-  const strict = whole?.read();
-  // A third less overhead for valid JSON without a schema.
-  if (whole && strict?.ok && !settings.hasSchema && !options.normalizers)
-    return succeed(search, prepare(search, whole, strict, 0));
   for (const round of ROUNDS) {
     if ((round & COMPLETED && !options.allowPartial) || (round & ALIGNED && !align)) continue;
     const isFirst = round === 0;

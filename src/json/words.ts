@@ -9,7 +9,6 @@ function compile(template: TemplateStringsArray, ...lists: readonly RegExp[]): R
 }
 
 const IT = /(it|that|this)/;
-const NOT = /( not|n['’]t)/;
 /** Between words and a value: a colon, quotes. */
 const UP_TO_VALUE = /[\s:：`"*]{0,9}$/;
 const APOLOGY = compile`
@@ -20,9 +19,6 @@ const MISTAKE = compile`
 err(ad|eur|on|or)|incorre|mis(read|take|took)|wrong
 falsch|fehler|verwechsel
 equivo[cq]|sbagl|tromp`;
-const CORRECTED = compile`
-更正|应[该为]|訂正|正しくは
-정정`;
 
 /** Words between two values that favor the later value. */
 export const CORRECTION = compile`
@@ -30,8 +26,8 @@ export const CORRECTION = compile`
 \b(korr|richtig)
 \b(corre[gt]|erreur|mejor|${APOLOGY})
 извин|правильн
-最终|正确|再|重新|${CORRECTED}
-죄송|ошиб|不对|有误|错|誤|間違(?!いが)|잘못
+最终|正确|更正|再|重新|应[该为]|訂正
+죄송|ошиб|不对|有误|错|誤|間違|잘못
 ^\s?[—–](?! (and|or))|^.{0,3}(→|[-=]>)|[.?!]\s+no\b[.,:]|^\n\+`;
 /** Words before a value that rule it out as the answer. */
 export const DEMOTION = compile`
@@ -103,14 +99,14 @@ export const RETRACTION = compile`
 (^|[.!?\n]\s{0,9}|[—–-] ?)(no,? )?(${SECOND_THOUGHT})((?!\b(if|for|about|für|pour)\b)[^]){0,60}?((?<=[,:=] ?|\b(be|es|is|now|sind|son) |'s )\d|forgot|should|(?<!\b(any|no|not|without) )(${MISTAKE}))
 (?<!\b(falls|if|original|previous|si|wenn|your)\b[^.\n]{0,20})\b(above|anterior|answer|oben|output|results?|r[ei]sp\w+sta|values?)\b[^.\n]{0,30}(?<!\b(any|no|not|without) )(${MISTAKE})
 ^(?!如|もし)[^]{0,40}(ошиб|不对|有误|错|誤|間違(?!いが)|잘못)
-${CORRECTED}
+更正|应[该为]|訂正|正しくは|정정
 nicht verwend|取り消|撤回
 \b(disregard|forget|ignor\w*|retract|strike) ([^.\n]{0,20}\b(above|anterior|answer)|it|my|that|this)\b
 (^(which )?|(?<!\bif )\b${IT}('s| ))(is |was )?(a (bug|mistake)|incorrect|not (correct|right)|wrong)
-^(but|which) (that )?(is|I \w+)${NOT}\b
-\b${IT}( can(no|['’])t be right| do\w+${NOT} add up)
+^(but|which) (that )?(is|I \w+)( not|n['’]t)\b
+\b${IT}( can(no|['’])t be right| do\w+( not|n['’]t) add up)
 \btake that back
-\bdo${NOT} (trust|use) (it|th)
+\bdo( not|n['’]t) (trust|use) (it|th)
 ^(${IT}|what)\b[^.\n]{0,40} (before|prior to) (\w+ )?(chang|fix|patch)
 \b(it|th(at|e (above|data|numbers?|values?)|ese|is)|values)\b[^.\n]{0,30}\b(dumm\w+|examples?|fabricated|fake|invented|made[- ]up|mock|placeholders?|samples?)(?= (because|data|for|output|response|values?)\b|[.,;)]|$)
 \b(should|would) look like\b

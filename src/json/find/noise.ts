@@ -25,6 +25,6 @@ export function removeNoise(text: string): string {
   if (/\d,\d{3}(?:,\d{3}|\.\d)/.test(text)) pattern.push(GROUPS);
   if (isNumbered) pattern.push(LINE_NUMBER.source);
   return text.replaceAll(new RegExp(pattern.join('|'), 'gmu'), (noise, entity: string | undefined) =>
-    entity === undefined ? '' : hasEntities ? (ENTITIES[entity] ?? "'") : noise,
+    entity ? (hasEntities ? (ENTITIES[entity] ?? "'") : noise) : '',
   );
 }

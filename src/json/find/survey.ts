@@ -33,7 +33,7 @@ export class LandmarkTracker {
     | 'restart'
     | undefined {
     const name = (tag ?? bracketTag)?.toLowerCase();
-    if (name === undefined) {
+    if (!name) {
       this.#channel = channel ?? role ?? '';
       return channel === 'final' ? 'restart' : undefined;
     }

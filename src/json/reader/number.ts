@@ -27,7 +27,7 @@ export function readNumber(
 /** Returns the part of a truncated token that already is a number, or undefined. */
 export function readCutNumber(token: string, mode: NumberMode): unknown {
   const whole = CUT_NUMBER.exec(token)?.[1];
-  return whole === undefined ? undefined : convertNumber(whole, mode);
+  return whole ? convertNumber(whole, mode) : undefined;
 }
 
 /** Returns the value of a valid JSON number in the requested representation. */

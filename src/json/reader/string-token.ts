@@ -322,7 +322,7 @@ export class StringToken {
     if (simple !== -1) return this.#append(2, ESCAPED.charAt(simple));
     CODE_ESCAPE.lastIndex = at;
     const [escape = '', ...codes] = CODE_ESCAPE.exec(text) ?? [];
-    if (codes[0] === undefined && !this.#escapeSeen) {
+    if (!codes[0] && !this.#escapeSeen) {
       source.repair('invalid_escape');
       this.#escapeSeen = true;
     }

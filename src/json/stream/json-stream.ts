@@ -109,7 +109,7 @@ export function createJsonStream<T, Input>(
   const judgeEnd = (whole: ParseResult<T>): ParseResult<T> => {
     if (refusal !== undefined)
       return failWith([{ code: 'REFUSED', message: `The model refused to answer: ${refusal}` }], parsing.label);
-    if (!isCut || !whole.ok || parsing.allowPartial === true) return whole;
+    if (!isCut || !whole.ok || parsing.allowPartial) return whole;
     return failWith(
       [{ code: 'TRUNCATED', message: 'The model stopped at its output limit.', value: whole.value }],
       parsing.label,

@@ -180,11 +180,11 @@ export class ValueFollower {
     const { builder, role, awaitsValue } = structure;
     if (!(builder instanceof FollowedBuilder)) return;
     if (token === undefined) {
-      if (awaitsValue && options.keys === true) builder.show(null);
+      if (awaitsValue && options.keys) builder.show(null);
     } else if (role === State.KEY) {
       return;
     } else if (token !== Step.BARE) {
-      if (options.strings === true) builder.show(token.shown);
+      if (options.strings) builder.show(token.shown);
     } else if (options.numbers === true || options.literals === true) {
       const reading = readBareText(cursor.text.slice(cursor.at), true, policy);
       if (reading === undefined || !('value' in reading) || typeof reading.value === 'string') return;
