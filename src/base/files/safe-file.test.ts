@@ -20,8 +20,8 @@ describe('a file in a run folder', () => {
     await file.close();
     expect(await reading).toMatchObject({ bytesRead: 100_000 });
     expect(file.fd).toBe(-1);
-    await expect(file.read(Buffer.alloc(1), 0, 1, 0)).rejects.toThrow();
-    await expect(appendTo(file, 'y')).rejects.toThrow();
+    await expect(file.read(Buffer.alloc(1), 0, 1, 0)).rejects.toThrow(/EBADF|out of range|closed/i);
+    await expect(appendTo(file, 'y')).rejects.toThrow(/EBADF|out of range|closed/i);
   });
 
   test('is refused if it is a link, for reading and for writing', async () => {
