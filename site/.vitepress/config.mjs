@@ -200,12 +200,15 @@ function resolvePlayground() {
       if (source.endsWith('/data/client.js') && importer.includes('/web/')) {
         return fileURLToPath(new URL('../playground/no-client.ts', import.meta.url));
       }
-      // The playground is in English; the console chooses its texts when it is loaded.
-      if (/\/texts\.js$/.test(source) && importer.includes('/web/')) {
-        return this.resolve(source.replace('texts.js', 'texts.en.js'), importer, { skipSelf: true });
-      }
       const isPackage = importer.includes('/site/playground/') && /^@?\w/.test(source);
       return isPackage ? this.resolve(source, consoleEntry, { skipSelf: true }) : undefined;
+    },
+    // The playground is in English; the console chooses its texts when it is loaded.
+    load(id) {
+      if (!id.endsWith('/texts.ts') || !id.includes('/web/')) return undefined;
+      if (id.endsWith('/app/texts.ts')) return `export { t } from './texts.en.js';`;
+      const shared = fileURLToPath(new URL('../../web/app/texts.en.ts', import.meta.url));
+      return `import { t as shared } from ${JSON.stringify(shared)}; import { t as own } from './texts.en.js'; export const t = { ...shared, ...own };`;
     },
   };
 }
