@@ -18,8 +18,8 @@ function createGit(repository: string) {
   return git;
 }
 
-/** Commits a file and reports it. */
-const COMMIT = `echo x > a.txt; git add .; git -c user.name=a -c user.email=a@b commit -qm Work || echo refused
+/** Commits a file and reports it. Its content names the order: two equal commits in one second are one commit. */
+const COMMIT = `echo "$SLUICE_ISSUE_REF $SLUICE_RUN_ID" > a.txt; git add .; git -c user.name=a -c user.email=a@b commit -qm Work || echo refused
   printf '{"issue_ref":"%s","run_id":"%s","status":"ok","changes":{"commit":"%s"},"tests":"n/a","summary":"Done."}' "$SLUICE_ISSUE_REF" "$SLUICE_RUN_ID" "$(git rev-parse HEAD)" > "$SLUICE_RUN_DIR/work_result.json"`;
 
 describe.runIf(canSandbox)('the sandbox of a worker', () => {
