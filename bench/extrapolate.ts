@@ -116,7 +116,15 @@ export function extrapolate(simulation: Simulation): readonly Table[] {
   return [
     {
       title: `Measured: ${workers.toLocaleString('en-US')} virtual workers over HTTPS, one server, PostgreSQL, an archive; ${orders.toLocaleString('en-US')} orders without agents and sandboxes, ${simulation.lost} lost`,
-      columns: ['', 'requests', 'transactions', 'WAL between checkpoints', 'server', 'PostgreSQL', 'archive'],
+      columns: [
+        '',
+        'requests',
+        'transactions',
+        'WAL between checkpoints and vacuums',
+        'server',
+        'PostgreSQL',
+        'archive',
+      ],
       rows: [
         formatUnit('an idle worker, per minute', multiply(idle, 60)),
         formatUnit('an order: submit, claim, start, first step, settle, comment, pack, upload', order),
@@ -155,7 +163,11 @@ export function extrapolate(simulation: Simulation): readonly Table[] {
         ['transactions per second', format(average.transactions), format(busy.transactions)],
         ['cores of the servers', format(average.serverMs / 1000), format(busy.serverMs / 1000)],
         ['cores of PostgreSQL', format(average.databaseMs / 1000), format(busy.databaseMs / 1000)],
-        ['WAL per day, without the images of pages after checkpoints', formatBytes(average.walBytes * 86_400), ''],
+        [
+          'WAL per day, without vacuums and the images of pages after checkpoints',
+          formatBytes(average.walBytes * 86_400),
+          '',
+        ],
         ['database, per month of history', formatBytes(diskGb * 1e9), ''],
         ['archive, per month of history', formatBytes(archiveGb * 1e9), ''],
         [

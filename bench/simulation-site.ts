@@ -21,8 +21,11 @@ const COMMAND = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
 const CALLER_TOKEN = 'caller-token-0123456789abcdef0123456789';
 const REPOSITORIES = 50;
 const MAX_CONNECTIONS = 100;
-/** After a checkpoint the first change of each page writes all of it, which a phase of half a minute must not have to itself. */
-const WITHOUT_CHECKPOINTS = ['checkpoint_timeout=1h', 'max_wal_size=16GB'];
+/**
+ * After a checkpoint the first change of each page writes all of it, and the autovacuum follows the VACUUM FULL that measures
+ * the tables: one phase of half a minute must not have either to itself.
+ */
+const UNDISTURBED = ['checkpoint_timeout=1h', 'max_wal_size=16GB', 'autovacuum=off'];
 const WATCH_MS = 250;
 const MAX_TRIES = 10;
 /** Workers that connect at the same time. */
@@ -56,7 +59,7 @@ export async function openSimulationSite(): Promise<SimulationSite> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
   // A separate folder: the server might run as another user, who cannot access the first one.
   const postgresFolder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
-  const settings = [`max_connections=${MAX_CONNECTIONS}`, ...WITHOUT_CHECKPOINTS].flatMap((each) => ['-c', each]);
+  const settings = [`max_connections=${MAX_CONNECTIONS}`, ...UNDISTURBED].flatMap((each) => ['-c', each]);
   const postgres = await createPostgresServer(postgresFolder, settings);
   await postgres.start();
   const url = await createDatabase(postgres.url, 'simulation');
