@@ -66,9 +66,8 @@ const PRICES = { coreHour: 0.05, diskGbMonth: 0.115, archiveGbMonth: 0.023, arch
 
 const MONTH_S = 30 * 24 * 60 * 60;
 
-/** Computes unit costs from what was measured, and what a month of ten million orders needs. */
-export function extrapolate(simulation: Simulation): readonly Table[] {
-  const { workers, orders, steps, stepLines, stepBytes, phases, starts } = simulation;
+/** Computes what an idle worker costs per second, a renewal, an order and a step. */
+function computeUnits({ workers, orders, steps, phases }: Simulation) {
   /** Idle workers cost something in every phase. */
   const idle = divide(phases.idle.used, phases.idle.used.seconds * workers);
   const withoutIdle = ({ used }: Phase): Usage => subtract(used, multiply(idle, used.seconds * workers));
@@ -78,8 +77,16 @@ export function extrapolate(simulation: Simulation): readonly Table[] {
   const measuredStep = divide(subtract(withoutIdle(phases.printing), multiply(renewal, renewalsWhilePrinting)), steps);
   // A step reaches the archive when its run ends.
   const archived = (phases.ends.used.archiveBytes / orders - order.archiveBytes) / (steps / orders);
-  const step = { ...measuredStep, archiveBytes: Math.max(0, archived) };
+  return { idle, renewal, order, step: { ...measuredStep, archiveBytes: Math.max(0, archived) } };
+}
 
+/** Computes unit costs from what was measured, and what a month of ten million orders needs. */
+export function extrapolate(simulation: Simulation): {
+  readonly tables: readonly Table[];
+  readonly renewalWalBytes: number;
+} {
+  const { workers, orders, steps, stepLines, stepBytes, phases, starts } = simulation;
+  const { idle, renewal, order, step } = computeUnits(simulation);
   const stepsPerOrder = AGENT_S / STEP_S;
   const disk = sumBytes(phases.orders) / orders + ((stepsPerOrder - 1) * sumBytes(phases.printing)) / steps;
   const ordersPerS = ORDERS_PER_MONTH / MONTH_S;
@@ -113,7 +120,7 @@ export function extrapolate(simulation: Simulation): readonly Table[] {
     `${format(usage.databaseMs)} ms`,
     usage.archiveBytes === 0 ? '–' : formatBytes(usage.archiveBytes),
   ];
-  return [
+  const tables = [
     {
       title: `Measured: ${workers.toLocaleString('en-US')} virtual workers over HTTPS, one server, PostgreSQL, an archive; ${orders.toLocaleString('en-US')} orders without agents and sandboxes, ${simulation.lost} lost`,
       columns: [
@@ -188,6 +195,7 @@ export function extrapolate(simulation: Simulation): readonly Table[] {
       ],
     },
   ];
+  return { tables, renewalWalBytes: renewal.walBytes };
 }
 
 const sumBytes = ({ tables }: Phase): number => tables.reduce((total, { bytes }) => total + bytes, 0);

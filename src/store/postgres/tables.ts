@@ -52,12 +52,15 @@ const QUEUE = `
 
   -- Wakes one worker that has room and takes such runs. A wake-up assigns nothing.
   CREATE FUNCTION sluice.wake_worker(kind text) RETURNS void LANGUAGE plpgsql AS $$
-  DECLARE found bigint;
+  DECLARE
+    labels text := split_part(kind, ' ', 1);
+    type text := split_part(kind, ' ', 2);
+    found bigint;
   BEGIN
     FOR found IN
       SELECT listener FROM sluice.queue_watchers
-      WHERE NOT is_full AND split_part(kind, ' ', 1) = ANY (label_sets) AND CASE split_part(kind, ' ', 2)
-        WHEN '' THEN takes_runs ELSE takes_orders AND (worker_types IS NULL OR split_part(kind, ' ', 2) = ANY (worker_types)) END
+      WHERE NOT is_full AND labels = ANY (label_sets)
+        AND CASE type WHEN '' THEN takes_runs ELSE takes_orders AND (worker_types IS NULL OR type = ANY (worker_types)) END
       ORDER BY random()
     LOOP
       -- The lock is free only if the connection is gone.
@@ -134,17 +137,17 @@ const QUEUE = `
     EXECUTE FUNCTION sluice.leave_queue();
 
   CREATE FUNCTION sluice.leave_folder() RETURNS trigger LANGUAGE plpgsql AS $$
-  DECLARE unparked text;
+  DECLARE unparked record;
   BEGIN
     DELETE FROM sluice.leases WHERE seq = NEW.seq;
     PERFORM pg_advisory_xact_lock(sluice.lock_key('folder', NEW.folder));
     FOR unparked IN
-      UPDATE sluice.runs SET parked_on = '' WHERE seq = ANY (ARRAY(
-        SELECT seq FROM sluice.runs
-        WHERE folder = NEW.folder AND state = 'queued' AND not_before = 0 AND parked_on > '*'
-        FOR NO KEY UPDATE SKIP LOCKED))
-      RETURNING kind
-    LOOP PERFORM sluice.wake_worker(unparked);
+      SELECT seq, kind FROM sluice.runs
+      WHERE folder = NEW.folder AND state = 'queued' AND not_before = 0 AND parked_on > '*'
+      ORDER BY parked_on FOR NO KEY UPDATE SKIP LOCKED
+    LOOP
+      UPDATE sluice.runs SET parked_on = '' WHERE seq = unparked.seq;
+      PERFORM sluice.wake_worker(unparked.kind);
     END LOOP;
     IF NEW.state = 'queued' THEN PERFORM sluice.wake_worker(NEW.kind);
     -- Of a type with a limit another one may be claimed now.
@@ -194,10 +197,11 @@ const QUEUE = `
     watcher_listener bigint, watcher_worker text, is_last boolean, wait_for bigint
   ) RETURNS TABLE (run sluice.runs, contended bigint, is_more boolean) LANGUAGE plpgsql ROWS 1 AS $$
   DECLARE
-    full_types text[];
+    full_types text[] := '{}';
     locked_types text[] := '{}';
-    open_kinds text[];
-    open_hosts text[];
+    labels text;
+    open_kinds text[] := '{}';
+    open_hosts text[] := '{}';
     candidate record;
     queued sluice.runs;
     key bigint;
@@ -205,22 +209,26 @@ const QUEUE = `
   BEGIN
     IF wait_for IS NOT NULL THEN PERFORM pg_advisory_xact_lock(wait_for); END IF;
     is_more := sluice.admit_due(claim_at);
-    SELECT coalesce(array_agg(type), '{}') INTO full_types FROM unnest(limited, limits) AS each (type, most)
-      WHERE (SELECT count(*) FROM sluice.runs WHERE worker_type = type AND state IN ('running', 'waiting')) >= most;
+    IF limited <> '{}' THEN
+      SELECT coalesce(array_agg(type), '{}') INTO full_types FROM unnest(limited, limits) AS each (type, most)
+        WHERE (SELECT count(*) FROM sluice.runs WHERE worker_type = type AND state IN ('running', 'waiting')) >= most;
+    END IF;
     -- The kinds that the labels fit, by host on which runs are parked.
-    WITH RECURSIVE steps (labels, kind, parked_on) AS (
-      SELECT labels, head.* FROM unnest(label_sets) AS sets (labels) CROSS JOIN LATERAL (
-        SELECT kind, parked_on FROM sluice.runs
+    FOREACH labels IN ARRAY label_sets LOOP
+      WITH RECURSIVE steps (kind, parked_on) AS (
+        (SELECT kind, parked_on FROM sluice.runs
         WHERE state = 'queued' AND not_before = 0 AND parked_on <> '*' AND kind > labels AND kind < labels || '!'
-        ORDER BY kind, parked_on LIMIT 1) AS head
-      UNION ALL
-      SELECT labels, later.* FROM steps CROSS JOIN LATERAL (
-        SELECT ready.kind, ready.parked_on FROM sluice.runs AS ready
-        WHERE ready.state = 'queued' AND ready.not_before = 0 AND ready.parked_on <> '*'
-          AND (ready.kind, ready.parked_on) > (steps.kind, steps.parked_on) AND ready.kind < steps.labels || '!'
-        ORDER BY ready.kind, ready.parked_on LIMIT 1) AS later
-    )
-    SELECT array_agg(kind), array_agg(parked_on) INTO open_kinds, open_hosts FROM steps WHERE parked_on <> claim_host;
+        ORDER BY kind, parked_on LIMIT 1)
+        UNION ALL
+        SELECT later.* FROM steps CROSS JOIN LATERAL (
+          SELECT ready.kind, ready.parked_on FROM sluice.runs AS ready
+          WHERE ready.state = 'queued' AND ready.not_before = 0 AND ready.parked_on <> '*'
+            AND (ready.kind, ready.parked_on) > (steps.kind, steps.parked_on) AND ready.kind < labels || '!'
+          ORDER BY ready.kind, ready.parked_on LIMIT 1) AS later
+      )
+      SELECT open_kinds || array_agg(kind), open_hosts || array_agg(parked_on) INTO open_kinds, open_hosts
+      FROM steps WHERE parked_on <> claim_host;
+    END LOOP;
 
     FOR round IN 1..4 LOOP
       has_parked := false;
