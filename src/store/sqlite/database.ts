@@ -87,7 +87,7 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
   const canSyncInBackground =
     synchronous === 'FULL' && connection.prepare('PRAGMA journal_mode').get()?.['journal_mode'] === 'wal';
   let log: FileHandle | undefined;
-  let lastSyncMs = Number.POSITIVE_INFINITY;
+  let lastSyncMs = MAX_BLOCKING_SYNC_MS;
 
   /** SQLite holds no locks on the log itself, so closing this handle releases none. */
   async function syncLog(): Promise<void> {
