@@ -24,7 +24,8 @@ const MAX_CHARACTERS = 256 * 1024;
 export function joinRows(rows: readonly EventRow[]): EventRow[] {
   const joined = new Map<string, EventRow[]>();
   for (const row of rows) {
-    const key = JSON.stringify([row.protocol, row.attempt, row.runId, row.heldBy]);
+    // Ids contain no NUL.
+    const key = `${row.protocol} ${row.attempt} ${row.runId}\0${row.heldBy ?? '\0'}`;
     const runRows = joined.get(key) ?? [];
     joined.set(key, runRows);
     const isFresh = runRows.every(({ firstSeq, lastSeq }) => firstSeq > row.lastSeq || lastSeq < row.firstSeq);

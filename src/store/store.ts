@@ -206,7 +206,11 @@ export function createGatherer(write: WriteRows, { maxWrites = 1 }: GatherOption
     }
     const delay = waitingRuns.size + busy.size >= active.size ? 0 : lastStart + GATHER_MS - now;
     if (delay > 0) {
-      timer ??= setTimeout(start, delay);
+      // A write does not clear it, because setting it again for every write would take longer.
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        scheduleWrite();
+      }, delay);
       return;
     }
     // After this turn of the event loop, during which more rows can arrive.
@@ -214,9 +218,6 @@ export function createGatherer(write: WriteRows, { maxWrites = 1 }: GatherOption
   }
 
   function start(): void {
-    clearTimeout(timer);
-    clearImmediate(immediate);
-    timer = undefined;
     immediate = undefined;
     const batch = takeBatch();
     // All waiting rows belong to runs that are being written; the end of that write schedules the next.

@@ -8,7 +8,7 @@ import { makeFolder } from '../../../test/temporary-folder.js';
 import { catchCode } from '../contract/fixtures/open-site.js';
 import { sampleMessage, sampleSettlement, sampleSubmission } from '../contract/fixtures/order-samples.js';
 import { sampleFcmp } from '../contract/fixtures/run-samples.js';
-import type { DatabaseOptions } from './database.js';
+import { openDatabase, type DatabaseOptions } from './database.js';
 import { openSqliteStore } from './open.js';
 
 // Every commit waits for the disk, which other tests use too.
@@ -101,6 +101,25 @@ describe('a command', () => {
     onTestFinished(store.watch(record.run, () => renameSync(file, join(folder, 'aside.db'))));
     expect(await store.settleOrder(sampleSettlement(record, 'needs-human'))).toMatchObject({ repeated: false });
     expect(await catchCode(store.findIssue('local#1'))).toBe('STORE_UNAVAILABLE');
+  });
+
+  it('commits to the disk, even directly after events whose commit leaves that to another call', async () => {
+    const database = await openDatabase(join(await makeFolder({}), 'sluice.db'));
+    onTestFinished(() => database.close());
+    const READ_LEVEL = 'SELECT synchronous FROM pragma_synchronous';
+    const readLevel = (): unknown => database.prepare(READ_LEVEL).get();
+    const [full, normal] = [{ synchronous: 2 }, { synchronous: 1 }];
+    for (const _ of ['the first time', 'again']) {
+      const levels: unknown[] = [];
+      await database.writeWithBackgroundSync(() => void levels.push(readLevel()));
+      levels.push(await database.write(readLevel));
+      const failing = database.writeWithBackgroundSync(() => {
+        throw new Error('planted');
+      });
+      await expect(failing).rejects.toThrow('planted');
+      levels.push(await database.transaction(async (session) => session.get(READ_LEVEL)));
+      expect(levels).toEqual([normal, full, full]);
+    }
   });
 
   it('is rejected if the file was removed or replaced', async () => {

@@ -1,4 +1,4 @@
-import { closeSync, openSync, statSync } from 'node:fs';
+import { closeSync, fdatasyncSync, openSync, statSync } from 'node:fs';
 import { open as openFile, type FileHandle } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -44,6 +44,9 @@ const BLOCKING_WAIT_MS = 5;
 const MAX_PAUSE_MS = 20;
 const TIMEOUT_MS = 30_000;
 
+/** If the last wait for the disk was shorter, the next blocks the event loop: switching threads takes about as long. */
+const MAX_BLOCKING_SYNC_MS = 0.5;
+
 /** SQLite's name of a database without a file, which is lost when it is closed. */
 const IN_MEMORY = ':memory:';
 
@@ -84,12 +87,16 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
   const canSyncInBackground =
     synchronous === 'FULL' && connection.prepare('PRAGMA journal_mode').get()?.['journal_mode'] === 'wal';
   let log: FileHandle | undefined;
+  let lastSyncMs = MAX_BLOCKING_SYNC_MS;
 
   /** SQLite holds no locks on the log itself, so closing this handle releases none. */
   async function syncLog(): Promise<void> {
     try {
       log ??= await openFile(`${file}-wal`, 'r+');
-      await log.datasync();
+      const start = performance.now();
+      if (lastSyncMs < MAX_BLOCKING_SYNC_MS) fdatasyncSync(log.fd);
+      else await log.datasync();
+      lastSyncMs = performance.now() - start;
       if (isClosed) await closeLog();
     } catch (error) {
       throw toStoreError(error, file);
@@ -115,34 +122,28 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
     if (!isInMemory && identifyFile(file) !== identity) throw createReplacedError(file);
   }
 
-  function transact<T>(work: () => T): T {
+  let level: string = synchronous;
+
+  /** Changes nothing if `work` fails. Other work must wait until it ends, because it would be part of this transaction. */
+  async function transact<T>(work: (session: Session) => T | Promise<T>, wanted: string): Promise<T> {
+    while (transactions.open !== undefined) await transactions.open;
     check();
+    // Kept until another level is needed: setting it takes as long as inserting rows.
+    if (level !== wanted) connection.exec(`PRAGMA synchronous = ${wanted}`);
+    level = wanted;
     begin.run();
+    const { promise, settle } = createSignal();
     try {
       checkVersion();
-      const value = work();
+      let value = work(session);
+      if (value instanceof Promise) {
+        transactions.open = promise;
+        value = await value;
+      }
       commit.run();
       return value;
     } catch (error) {
       // After some errors SQLite has already rolled back.
-      if (connection.isTransaction) connection.exec('ROLLBACK');
-      throw error;
-    }
-  }
-
-  /** Changes nothing if `work` fails. Other work must wait until it ends, because it would be part of this transaction. */
-  async function transactAsync<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    while (transactions.open !== undefined) await transactions.open;
-    check();
-    begin.run();
-    const { promise, settle } = createSignal();
-    transactions.open = promise;
-    try {
-      checkVersion();
-      const value = await work(session);
-      commit.run();
-      return value;
-    } catch (error) {
       if (!isClosed && connection.isTransaction) connection.exec('ROLLBACK');
       throw error;
     } finally {
@@ -184,14 +185,9 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
       check();
       return work();
     });
-  const write = async <T>(work: () => T): Promise<T> =>
-    retryWrite(async () => {
-      while (transactions.open !== undefined) await transactions.open;
-      return transact(work);
-    });
+  const write = async <T>(work: (session: Session) => T | Promise<T>, wanted: string = synchronous): Promise<T> =>
+    retryWrite(async () => transact(work, wanted));
   const execute = async <T>(sql: string, work: () => T): Promise<T> => (isReadOnly(sql) ? read(work) : write(work));
-  const transaction = async <T>(work: (session: Session) => Promise<T>): Promise<T> =>
-    retryWrite(async () => transactAsync(work));
 
   return {
     checkOpen,
@@ -203,22 +199,12 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
     run: async (sql, values = []) => write(() => Number(prepare(sql).run(...values).changes)),
     change: async (change, values) => write(() => applyChange(change, values)),
     // Every transaction is exclusive: SQLite has one writer at a time.
-    transaction,
-    exclusive: async (_lock, work) => transaction(work),
-    tryExclusive: async (_lock, work) => transaction(work),
+    transaction: write,
+    exclusive: async (_lock, work) => write(work),
+    tryExclusive: async (_lock, work) => write(work),
     async writeWithBackgroundSync(work) {
-      if (!canSyncInBackground) return write(work);
-      await retryWrite(async () => {
-        while (transactions.open !== undefined) await transactions.open;
-        checkOpen();
-        connection.exec('PRAGMA synchronous = NORMAL');
-        try {
-          transact(work);
-        } finally {
-          connection.exec('PRAGMA synchronous = FULL');
-        }
-      });
-      await syncLog();
+      await write(work, canSyncInBackground ? 'NORMAL' : synchronous);
+      if (canSyncInBackground) await syncLog();
     },
     close() {
       if (isClosed) return;
