@@ -1,6 +1,6 @@
 import { closeSync, constants, existsSync, lstatSync, mkdirSync, openSync, readlinkSync, realpathSync } from 'node:fs';
 import { lstat } from 'node:fs/promises';
-import { dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { FileError, getErrorCode, type TrustedRoot } from '../index.js';
 
 /*
@@ -138,25 +138,20 @@ function createUnsafeError(folder: string, cause?: unknown): FileError {
   return new FileError('UNSAFE_FILE', message, { cause });
 }
 
-/** Creates a folder and its parents below another folder, by default only for this user. None may be a link. */
+/** Creates a folder and its missing parents below another folder, by default only for this user. None may be a link. */
 export async function makeFolderBelow(folder: string, trustedRoot: string, mode = 0o700): Promise<void> {
-  let parent = trustedRoot;
-  for (const name of listSteps(folder, trustedRoot)) {
-    await withFolder(
-      parent,
-      { trustedRoot },
-      {
-        work: async (folderPath) => {
-          if (isThere(join(folderPath, name))) return;
-          try {
-            mkdirSync(join(folderPath, name), mode);
-          } catch (error) {
-            if (getErrorCode(error) !== 'EEXIST') throw error;
-          }
-        },
-      },
-    );
-    parent = join(parent, name);
+  if (listSteps(folder, trustedRoot).length > 0) {
+    const parent = dirname(folder);
+    if (!isThere(parent)) await makeFolderBelow(parent, trustedRoot, mode);
+    const work = async (folderPath: string): Promise<void> => {
+      const path = join(folderPath, basename(folder));
+      try {
+        if (!isThere(path)) mkdirSync(path, mode);
+      } catch (error) {
+        if (getErrorCode(error) !== 'EEXIST') throw error;
+      }
+    };
+    await withFolder(parent, { trustedRoot }, { work });
   }
   await withFolder(folder, { trustedRoot }, { work: async () => undefined }).catch((error: unknown) => {
     throw getErrorCode(error) === 'ENOTDIR' ? createUnsafeError(folder, error) : error;
