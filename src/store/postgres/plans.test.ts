@@ -225,21 +225,22 @@ describe('a claim', () => {
   });
 });
 
-describe('the end of a run', () => {
-  it('reads few rows while runs wait for 2,000 other folders, even with plans made for an empty queue', async () => {
+describe('the claim and the end of a run', () => {
+  it('read few rows while runs wait for 2,000 other folders, even with plans made for an empty queue', async () => {
     const url = await createTables();
     const database = await openDatabase(url);
     const store = await openSite(url, { pool: 2 });
     // PostgreSQL keeps a plan after five times.
     for (let number = 1; number <= 8; number += 1) {
+      if (number === 8) {
+        const { host } = sampleClaim().worker;
+        await database.query(`
+          INSERT INTO sluice.runs (id, spec, engine, state, created_at, folder, parked_on)
+            SELECT 'q' || n, '{}', 'codex', 'queued', 0, '/busy/' || n, '${host}' FROM generate_series(1, 2000) AS n`);
+      }
       await store.submitOrder(sampleSubmission({ issue_ref: `local#${number}`, repo_dir: `/r/${number}` }));
       const order = (await store.claimRun(sampleClaim()))?.order;
       if (order === undefined || order === null) throw new Error('The order was not claimed.');
-      if (number === 8) {
-        await database.query(`
-          INSERT INTO sluice.runs (id, spec, engine, state, created_at, folder, parked_on)
-            SELECT 'q' || n, '{}', 'codex', 'queued', 0, '/busy/' || n, 'host' FROM generate_series(1, 2000) AS n`);
-      }
       await store.settleOrder(sampleSettlement(order));
     }
     await store.close();

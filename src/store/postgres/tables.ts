@@ -195,13 +195,14 @@ const QUEUE = `
     claim_worker text, claim_host text, claim_pid bigint, claim_pid_started text, claim_until bigint, claim_at bigint,
     types text[], limited text[], limits double precision[], orders boolean, plain boolean, label_sets text[],
     watcher_listener bigint, watcher_worker text, is_last boolean, wait_for bigint
-  ) RETURNS TABLE (run sluice.runs, contended bigint, is_more boolean) LANGUAGE plpgsql ROWS 1 AS $$
+  ) RETURNS TABLE (run sluice.runs, contended bigint, is_more boolean) LANGUAGE plpgsql ROWS 1
+  -- Planning took longer than claiming.
+  SET plan_cache_mode = force_generic_plan AS $$
   DECLARE
-    full_types text[] := '{}';
+    full_types text[];
     locked_types text[] := '{}';
-    labels text;
-    open_kinds text[] := '{}';
-    open_hosts text[] := '{}';
+    open_kinds text[];
+    open_hosts text[];
     candidate record;
     queued sluice.runs;
     key bigint;
@@ -209,26 +210,22 @@ const QUEUE = `
   BEGIN
     IF wait_for IS NOT NULL THEN PERFORM pg_advisory_xact_lock(wait_for); END IF;
     is_more := sluice.admit_due(claim_at);
-    IF limited <> '{}' THEN
-      SELECT coalesce(array_agg(type), '{}') INTO full_types FROM unnest(limited, limits) AS each (type, most)
-        WHERE (SELECT count(*) FROM sluice.runs WHERE worker_type = type AND state IN ('running', 'waiting')) >= most;
-    END IF;
+    SELECT coalesce(array_agg(type), '{}') INTO full_types FROM unnest(limited, limits) AS each (type, most)
+      WHERE (SELECT count(*) FROM sluice.runs WHERE worker_type = type AND state IN ('running', 'waiting')) >= most;
     -- The kinds that the labels fit, by host on which runs are parked.
-    FOREACH labels IN ARRAY label_sets LOOP
-      WITH RECURSIVE steps (kind, parked_on) AS (
-        (SELECT kind, parked_on FROM sluice.runs
+    WITH RECURSIVE steps (labels, kind, parked_on) AS (
+      SELECT labels, head.* FROM unnest(label_sets) AS sets (labels) CROSS JOIN LATERAL (
+        SELECT kind, parked_on FROM sluice.runs
         WHERE state = 'queued' AND not_before = 0 AND parked_on <> '*' AND kind > labels AND kind < labels || '!'
-        ORDER BY kind, parked_on LIMIT 1)
-        UNION ALL
-        SELECT later.* FROM steps CROSS JOIN LATERAL (
-          SELECT ready.kind, ready.parked_on FROM sluice.runs AS ready
-          WHERE ready.state = 'queued' AND ready.not_before = 0 AND ready.parked_on <> '*'
-            AND (ready.kind, ready.parked_on) > (steps.kind, steps.parked_on) AND ready.kind < labels || '!'
-          ORDER BY ready.kind, ready.parked_on LIMIT 1) AS later
-      )
-      SELECT open_kinds || array_agg(kind), open_hosts || array_agg(parked_on) INTO open_kinds, open_hosts
-      FROM steps WHERE parked_on <> claim_host;
-    END LOOP;
+        ORDER BY kind, parked_on LIMIT 1) AS head
+      UNION ALL
+      SELECT labels, later.* FROM steps CROSS JOIN LATERAL (
+        SELECT ready.kind, ready.parked_on FROM sluice.runs AS ready
+        WHERE ready.state = 'queued' AND ready.not_before = 0 AND ready.parked_on <> '*'
+          AND (ready.kind, ready.parked_on) > (steps.kind, steps.parked_on) AND ready.kind < steps.labels || '!'
+        ORDER BY ready.kind, ready.parked_on LIMIT 1) AS later
+    )
+    SELECT array_agg(kind), array_agg(parked_on) INTO open_kinds, open_hosts FROM steps WHERE parked_on <> claim_host;
 
     FOR round IN 1..4 LOOP
       has_parked := false;
