@@ -51,7 +51,9 @@ export async function seedPermission(data: string): Promise<string> {
   const id = createUlidGenerator(() => now)();
   const store = await openStore(`sqlite:${data}/sluice.db`);
   try {
-    const spec = { engine: 'claude', prompt: 'Fix the total.', workdir: '/srv/shop', limits: { wait_s: WAIT_S } };
+    // Held as long: near the end a grant is sent without the time to withdraw it, and a slow host gets there.
+    const limits = { hold_s: WAIT_S, wait_s: WAIT_S };
+    const spec = { engine: 'claude', prompt: 'Fix the total.', workdir: '/srv/shop', limits };
     await store.createRun({ id, spec, state: 'running', workerId: 'elsewhere', leaseMs: 86_400_000, now });
     const started = createEvent(id, 1, 'conversation.started', { session_id: 's' });
     const events = [started, createEvent(id, 2, 'permission.required', REQUEST)];
