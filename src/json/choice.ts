@@ -15,7 +15,7 @@ import {
 } from './words.js';
 
 /** Matches before a value at the start of a line, a sentence or a fence, or after a label. */
-const STANDALONE = /(?:(?:^|[\n:：>.?!。])[\s*_#>`-]{0,9}|\n\+ ?)$/;
+const STANDALONE = /((^|[\n:：>.?!。])[\s*_#>`-]{0,9}|\n\+ ?)$/;
 /** Whether the other of two values is intended, not the winner so far; undefined if nothing decides. */
 export type Choice = boolean | undefined;
 
@@ -45,9 +45,9 @@ export function isOtherIntended(raw: string, winner: Region, other: Region, byWo
   }
   const isLabeled = ANSWER_LABEL.test(words);
   if (isLabeled !== ANSWER_LABEL.test(before)) return isLabeled;
-  // `{…} / {…}`: two values of equal rank.
-  if (byWords || isLabeled || /^[ ,;/|]+$/.test(between)) return undefined;
-  if (/\b(?:but|ma|mais|sino|sondern)\b|\bI (?:choose|pick|play|return) $|[,，]但/i.test(words)) return true;
+  // `{…} / {…}`, `{…} ou {…}`: two values of equal rank.
+  if (byWords || isLabeled || /^([ ,;/|]+|\s*(oder|ou?|或者?|또는|или)\s*)$/.test(between)) return undefined;
+  if (/\b(but|ma|mais|sino|sondern)\b|\bI (choose|pick|play|return) $|[,，]但/i.test(words)) return true;
   if (ARROW.test(words) && !ARROW.test(before)) return true;
   // A value on its own line beats a value inside a sentence, and a later value with an introduction beats an earlier
   // one.
@@ -60,7 +60,7 @@ export function isOtherIntended(raw: string, winner: Region, other: Region, byWo
   return CONTINUATION.test(words) || countWords(before) > 0 || countWords(words) < 2 ? undefined : true;
 }
 
-const ARROW = /(?:→|[-=]>) $/;
+const ARROW = /(→|[-=]>) $/;
 
 /**
  * Whether two labels differ at most in a number or a letter: `Option A:`, `Option B:`.

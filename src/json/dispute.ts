@@ -25,10 +25,10 @@ export interface Dispute {
 /** Looks for words around the value that say it does not hold. */
 export function findDispute(raw: string, { start, end }: Region): Dispute | undefined {
   const before = findWordsBefore(raw, start);
-  const [sentence = ''] = /(?:(?![.!?]\s|[。！？])[^])*$/.exec(before.trimEnd()) ?? [];
+  const [sentence = ''] = /((?![.!?]\s|[。！？])[^])*$/.exec(before.trimEnd()) ?? [];
   const after = raw
     .slice(end, end + MAX_WORDS_AFTER)
-    .replace(/^(?:[\s`*_~.,;()"'←↑^]|<-+)+|(?:<(?!-)|[{[](?!\W*\w+ed\b))[^]*$/g, '');
+    .replace(/^([\s`*_~.,;()"'←↑^]|<-+)+|(<(?!-)|[{[](?!\W*\w+ed\b))[^]*$/g, '');
   const condition = CONDITION.exec(sentence);
   const doubt = condition ?? OTHER_VALUE.exec(after);
   // Together with a refusal, a doubt, a format or a value of the past leaves nothing to go by; nor do two of them.

@@ -113,7 +113,7 @@ function isPartOfSentence(text: string, start: number, value: unknown): boolean 
   if (isArray && /[\w)\]]$/.test(before)) return true;
   const items: unknown[] = isContainer(value) ? Object.values(value) : [];
   const hasContent = items.length > 0 && !(isArray && items.every((item) => typeof item === 'number'));
-  return !hasContent && !/(?:[:：=]|\w>|^|\n)[ \t]*$/.test(before);
+  return !hasContent && !/([:：=]|\w>|^|\n)[ \t]*$/.test(before);
 }
 
 /** Reads a span that should be one value and nothing else. */

@@ -31,7 +31,7 @@ export const CORRECTION = compile`
 ^\s?[—–](?! (and|or))|^.{0,3}(→|[-=]>)|[.?!]\s+no\b[.,:]|^\n\+`;
 /** Words before a value that rule it out as the answer. */
 export const DEMOTION = compile`
-\b(debug|e\.g|(?<![./@])example(?!\.\w)|exempl|(?<!(desired|requested|required|specified) )format[eo]?\b(?! (that )?you)|guess|instance|instead of|statt|lugar de|lieu de|(un)?like|reasoning|s(chema(?! (ask|expect|requir|want))|hape|tructure)|such as|template|thinking)
+\b(debug|e\.g|(?<![./@])example(?!\.\w)|exempl|(?<!(desired|requested|required|specified) )format[eo]?\b(?! (that )?you)|guess|instance|instead of|statt|lugar de|lieu de|(un)?like|reasoning|s(chema(?! (ask|expect|requir|want))|hape|tructure\b)|such as|template|thinking)
 例|格式|예시
 (~~|<(del|s)>|(^|\n)>.*)$
 \b(the form|(you|user) (gave|said|sent|wrote)( me)?):?\s+$
@@ -46,7 +46,7 @@ export const AFTERTHOUGHT = compile`
 /** Words that introduce a value as secondary: an alternative, a condition, a comparison. */
 export const ASIDE = compile`
 \b(alter|ano|autre|bonus|compar|could|default|fall|if\b|eventue|in case|lieber|might|oder|once|op(tion|ci)|ou\b|other|otr|outr|pr[eé]f[eé]r|runner|si\b|scenario|usage|used|vari|wenn|would|yesterday)
-[或若]|또는|или`;
+若|或者?|또는|или`;
 /** Words that introduce a value as another part of the answer. */
 export const CONTINUATION = compile`\b(a(dd|lso|nd\b)|continu|more\b|next|or\b|part|rest\b|second)`;
 /** A turn of a person between two answers, and a turn that corrects the first answer. */
@@ -130,6 +130,6 @@ export const REFUSAL = compile`
 \b(pas|no (se )?pued[eo]|posso)\b
 не могу
 无法|不能|ません`;
-export const NEGATIONS = /\b(?:never|not)\b|n['’]t\b/gi;
+export const NEGATIONS = /\b(never|not)\b|n['’]t\b/gi;
 /** A clause before the value that states it, whatever the words before the clause say. */
 export const STATEMENT = compile`[,:] the [^,:]* (gives|says|shows|states)[: ]*$`;

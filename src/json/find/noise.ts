@@ -7,9 +7,9 @@ const NOISE = /^>|[^\P{Cc}\s]\[[\d;?]{0,32}[A-Za-z]|<!\[CDATA\[|\]\]>|&(quot|apo
 const GROUPS = /(?<="\s{0,9}:\s{0,9}-?\d{1,3}(?:,\d{3}){0,5}),(?=\d{3}(?:,\d{3}){0,5}(?:\.\d+)?\s{0,99}[,}])/u.source;
 /** A line added in a diff; if any exists, removed lines are dropped. */
 const ADDED_LINE = /^\+[ \t]*["{}[\]]/m;
-const LINE_NUMBER = /^[ \t]{0,9}\d{1,6}(?:[ \t]?[|:│→]|[ \t])/gm;
+const LINE_NUMBER = /^[ \t]{0,9}\d{1,6}([ \t]?[|:│→]|[ \t])/gm;
 /** An entity used as a quote. Elsewhere it can be content. */
-const QUOTE_ENTITY = /[[{,:]\s{0,99}&(?:quot|#34);/;
+const QUOTE_ENTITY = /[[{,:]\s{0,99}&(quot|#34);/;
 const ENTITIES: Readonly<Record<string, string>> = { quot: '"', '#34': '"', amp: '&', lt: '<', gt: '>' };
 
 /**

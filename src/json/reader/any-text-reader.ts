@@ -10,7 +10,7 @@ import * as State from './state.js';
 import { isContainer } from '../limits.js';
 import { Structure } from './structure.js';
 
-const REGULAR_EXPRESSION = /\/(?:\\.|[^\\/\n]){0,1000}\//y;
+const REGULAR_EXPRESSION = /\/(\\.|[^\\/\n]){0,1000}\//y;
 
 /**
  * The reader behind `repairJson`: it finds a value in any input. It accepts any unquoted text as a string, and rereads

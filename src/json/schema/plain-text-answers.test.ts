@@ -53,6 +53,12 @@ const names = { type: 'array', items: { type: 'string' } };
 const level = { enum: ['low', 'high'] };
 const ticket = { type: 'string', pattern: String.raw`^[A-Z]{2}-\d+$` };
 const day = { type: 'string', format: 'date' };
+const profile = {
+  type: 'object',
+  properties: { name: { type: 'string' }, height_cm: { type: 'integer' } },
+  required: ['name', 'height_cm'],
+  additionalProperties: false,
+};
 
 describe('align: a statement whose only value is the answer', () => {
   test.each([
@@ -70,6 +76,26 @@ describe('align: a statement whose only value is the answer', () => {
     ['36\n\nQ: What is 3 times 3?\nA: 9', integer, 36],
     ['low\n\nText: All is lost\nLevel: high\n\nText: Fine\nLevel: low', level, 'low'],
     ['These colours are used:\n\n- Red\n- Blue, dark\n\nLet me know if you need more.', names, ['Red', 'Blue, dark']],
+    ['The labels:\n\n* `billing`\n* `refund`', names, ['billing', 'refund']],
+    ['Net: 100 + 85.40 = 185.40\nVAT: 35.23\n\n**Final answer: 220.63**', { type: 'number' }, 220.63],
+    ['- low: the tone is calm\n- high: nothing works\n\nThe second does not hold up.\n\nLevel: high', level, 'high'],
+    ['Of all tickets, twenty-three mention the outage.', integer, 23],
+    ['The invoice is in francs, so the currency code is **CHF**.', { type: 'string', pattern: '^[A-Z]{3}$' }, 'CHF'],
+    ['The book has seven chapters.', integer, 7],
+    ['The sum is 312. Let me check: 87 + 215 = 302, not 312. So the final answer is 302.', integer, 302],
+    ['It is tempting to say "low", but nothing works. My final rating: high.', level, 'high'],
+    ['null\n\nThe text does not mention a spouse.', { anyOf: [{ type: 'integer' }, { type: 'null' }] }, null],
+    ['python, testing, flaky-tests', names, ['python', 'testing', 'flaky-tests']],
+    ['Oui, le texte mentionne une garantie (article 4).', { type: 'boolean' }, true],
+    ['Nein, davon steht nichts im Text.', { type: 'boolean' }, false],
+    [
+      'The details:\n\n- **Name:** Ann\n- **Height (cm):** 170\n\nLet me know.',
+      profile,
+      { name: 'Ann', height_cm: 170 },
+    ],
+    ['### Profile\n\nname = "Ann"\nheight_cm = 170', profile, { name: 'Ann', height_cm: 170 }],
+    ['The contract was signed on November 3, 2024.', day, '2024-11-03'],
+    ['签署日期为2023年12月25日。', day, '2023-12-25'],
   ])('%s', (text, schema, value) => {
     expect(readAnswer(text, fromJsonSchema(schema))).toEqual(value);
   });
@@ -92,6 +118,23 @@ describe('align: a statement whose only value is the answer', () => {
     ['To answer I need the following:\n\n- the invoice\n- the date', names],
     ['Possible names (not final):\n\n- Red\n- Blue', names],
     ['Red ones:\n\n- Red\n\nBlue ones:\n\n- Navy\n- Sky', names],
+    ['Net: 100\nVAT: 35', integer],
+    ['One of the seven books has 12 chapters.', integer],
+    ['There are 12 or 14. My best guess is 12.', integer],
+    ['If all 12 are counted twice, the number would be 24.', integer],
+    ['Others found 14. The author claims the number is 12.', integer],
+    ['The level is high, I think.', level],
+    ['It was high yesterday and low today. The previous level is high.', level],
+    ['Sorry, nothing, really', names],
+    ['Oui ou non, selon la page.', { type: 'boolean' }],
+    ['For example:\n\nname: Ann\nheight_cm: 170', profile],
+    ['Old:\n\nname: Ann\nheight_cm: 170\n\nNew:\n\nname: Bob\nheight_cm: 180', profile],
+    ['I cannot see it in the file.\n\nLines: 40', integer],
+    ['The file is short.\n\nExample: 40', integer],
+    ['It is **high** or **low**.', level],
+    ['It might be **high**.', level],
+    ['Signed on November 3, 2024 or on 4 December 2024.', day],
+    ['Some of them:\n\n- Red\n- Blue\n- and so on', names],
   ])('not: %s', (text, schema) => {
     expect(['NO_JSON', 'SYNTAX']).toContain(readAnswer(text, fromJsonSchema(schema)));
   });
@@ -112,6 +155,8 @@ describe('align: valid values that are not answers', () => {
   test.each([
     ['descriptions in place of all values', '{"name": "<name of the customer>", "city": "[your city]"}', person],
     ['names of types in place of all values', '{"name": "string", "city": "string"}', person],
+    ['dots and zeros', '{"name": "...", "city": "…", "age": 0}', { ...person, required: ['name', 'age'] }],
+    ['descriptions and a format', '{"name": "<name of the customer>", "city": "YYYY-MM-DD"}', person],
     ['descriptions in a list', '["<first item>", "<second item>"]', names],
   ])('a template is refused: %s', (_, text, schema) => {
     expect(readAnswer(text, fromJsonSchema(schema))).toBe('SCHEMA_MISMATCH');
@@ -123,6 +168,12 @@ describe('align: valid values that are not answers', () => {
   test.each([
     ['a placeholder next to a value', '{"name": "<name of the customer>", "city": "Oslo"}', person],
     ['the name of a type as the only value', '{"name": "string"}', person],
+    ['empty objects', '{"a": {}, "b": {}}', { type: 'object' }],
+    ['one text of dots', '{"name": "...", "city": "Oslo"}', person],
+    ['dots next to zero', '{"name": "...", "age": 0}', { ...person, required: ['name', 'age'] }],
+    ['a format', '{"name": "YYYY-MM-DD", "city": "HH:MM"}', person],
+    ['the name of a type next to zero', '{"name": "string", "age": 0}', { ...person, required: ['name', 'age'] }],
+    ['a region in parentheses', '["Europe", "(Rest of World)"]', names],
     ['tags of HTML', '["<main>", "<section>"]', names],
     ['an empty list', '[]', names],
     ['a quotation that starts with dots', '{"items": ["a", "... and then he left"]}', items],
@@ -137,6 +188,8 @@ describe('align: valid values that are not answers', () => {
     '{"items": ["a", "… and 12 more"]}',
     '["a", "...and so on"]',
     '["a", "... (remaining names)"]',
+    '["a", "[rest of the names omitted for brevity]"]',
+    '["a", "and so on"]',
   ])('a list that ends with an item for omitted items is truncated: %s', (text) => {
     expect(readAnswer(text, fromJsonSchema(text.startsWith('[') ? names : items))).toBe('TRUNCATED');
   });

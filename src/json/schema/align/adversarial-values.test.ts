@@ -56,6 +56,12 @@ describe('an adversarial value', () => {
     expect(fromJsonSchema({ enum: ['a', '1'] }, { trusted: false })['~sluice'].align(text).changes).toEqual([]);
   });
 
+  test('can end with a megabyte that almost stands for further items', () => {
+    const list = ['a', `[${'omitted '.repeat(130_000)}`];
+    const schema = fromJsonSchema({ type: 'array', items: { type: 'string' } }, { trusted: false });
+    expect(parse(JSON.stringify(list), schema, { align: true })).toMatchObject({ ok: true, value: list });
+  });
+
   test('can have ten thousand amounts', () => {
     const amounts = Object.fromEntries(Array.from({ length: 10_000 }, (_item, index) => [`k${index}`, '$5']));
     const { align } = fromJsonSchema({ type: 'object', additionalProperties: { type: 'number' } }, { trusted: false })[

@@ -159,7 +159,7 @@ function canBeItem(context: AlignmentContext, view: AlignmentView, value: unknow
 }
 
 /** Whether items must match a format or pattern. */
-function isSpecific({ format, parts }: AlignmentView): boolean {
+export function isSpecific({ format, parts }: AlignmentView): boolean {
   return format !== undefined || parts.some((part) => 'pattern' in part);
 }
 

@@ -3,7 +3,7 @@ import { canStartItem, splitEnumeration } from '../align/align-array.js';
 import { unescape } from './notation-reader.js';
 
 const MEMBER =
-  /^\s*(?:[-*•]\s+)?[*_]{0,2}["']?([\p{L}_][\p{L}\p{N}_ .-]{0,60}?)["']?[*_]{0,2}\s*[:：=]\s*(?:[*_]{1,2}\s*)?(\S.*)?$/u;
+  /^\s*(?:[-*•]\s+)?[*_]{0,2}["']?([\p{L}_][\p{L}\p{N}_ .()-]{0,60}?)["']?[*_]{0,2}\s*[:：=]\s*(?:[*_]{1,2}\s*)?(\S.*)?$/u;
 export const ITEM = /^\s*(?:[-*•]|\d{1,3}[.)])\s+(\S.*)$/u;
 const LINE_END = /\r?\n/;
 const QUOTED = /^(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')$/u;
@@ -32,7 +32,9 @@ export function readMembers(
   for (let index = 0; index < lines.length; index += 1) {
     const line = lines[index] ?? '';
     if (NO_CONTENT.test(line.trim())) continue;
-    const [, key = '', rawValue = ''] = MEMBER.exec(line) ?? [];
+    const [, label = '', rawValue = ''] = MEMBER.exec(line) ?? [];
+    // `Height (cm)` names `height_cm`.
+    const key = isKnownKey(label) ? label : label.replaceAll(/[()]/g, '');
     const item = ITEM.exec(line)?.[1];
     if (key !== '' && isKnownKey(key)) {
       if (Object.hasOwn(members, key)) return undefined;
@@ -65,7 +67,12 @@ export function readItems(text: string): readonly string[] | undefined {
   const lines = text.split(LINE_END).filter((line) => line.trim() !== '');
   const items = lines.map((line) => (/^\S/.test(line) ? ITEM.exec(line)?.[1]?.trim() : undefined));
   const isList = items.length > 1 && items.every((item) => item !== undefined && isPlainItem(item));
-  return isList ? items.filter((item) => item !== undefined) : undefined;
+  return isList ? removeCodeMarks(items.filter((item) => item !== undefined)) : undefined;
+}
+
+/** Removes the code marks around every item. */
+export function removeCodeMarks(items: readonly string[]): readonly string[] {
+  return items.every((item) => /^`[^`]+`$/.test(item)) ? items.map((item) => item.slice(1, -1)) : items;
 }
 
 /** Whether an item is plain text: not a label with its value, a checkbox or a table cell. */

@@ -24,22 +24,17 @@ export interface Table {
  */
 export function readTable(table: Table, isKnownKey: (key: string) => boolean): unknown {
   const { header, rows } = table;
-  if (
-    rows.length === 0 ||
-    rows.some((row) => row.length !== header.length || row.some((cell) => NON_RECORD_CELL.test(cell)))
-  )
-    return undefined;
+  if (rows.length === 0 || rows.some((row) => row.length !== header.length)) return undefined;
   if (header.every(isKnownKey)) {
+    if (rows.some((row) => row.some((cell) => NON_RECORD_CELL.test(cell)))) return undefined;
     const objects = rows.map((row) => toObject(header, row));
     if (objects.includes(undefined)) return undefined;
     return objects.length === 1 ? objects[0] : objects;
   }
   const keys = rows.map(([key = '']) => key);
+  const values = rows.map(([, value = '']) => value);
   if (header.length !== 2 || header.some(isKnownKey) || !keys.every(isKnownKey)) return undefined;
-  return toObject(
-    keys,
-    rows.map(([, value = '']) => value),
-  );
+  return values.some((value) => NON_RECORD_CELL.test(value)) ? undefined : toObject(keys, values);
 }
 
 /** Finds the input's Markdown table; undefined unless it contains exactly one. */

@@ -1,4 +1,5 @@
 import type { AlignmentChange } from '../../index.js';
+import { splitEnumeration } from '../align/align-array.js';
 import { createChange, combineOutcomes } from '../align/rules.js';
 import type { AlignmentContext, AlignmentRule, Outcome, ValueLocation } from '../align/rules.js';
 import { jsonEquals } from '../json-values.js';
@@ -120,11 +121,19 @@ function* listReadings(
     const objects = rows === undefined ? undefined : readTable(rows, isKnownKey);
     if (objects !== undefined) yield { value: objects, rule: 'loose_members' };
     // A list after an introduction can contain anything.
-    const items = isIntroduced ? undefined : readItems(body);
+    const items = isIntroduced
+      ? undefined
+      : (readItems(body) ?? (root.types.join() === 'array' ? readWords(body) : undefined));
     if (items !== undefined) yield { value: items, rule: 'loose_lists' };
     const wrapped = wrapLoneValue(context, root, body);
     if (wrapped !== undefined) yield { value: wrapped, rule: 'lone_value' };
   }
+}
+
+/** Reads an answer that is only an enumeration: `red, blue, green`. */
+function readWords(body: string): readonly string[] | undefined {
+  const words = splitEnumeration(body);
+  return words !== undefined && words.length > 2 && !body.includes(':') ? words : undefined;
 }
 
 /** Whether a property accepts only lists of strings. */
@@ -164,7 +173,17 @@ function listAnswerParts(text: string): readonly string[] {
   const elements = extractSpan(text, /<[\p{L}_!?]/u, text.lastIndexOf('>'));
   const [, announced = ''] = INTRODUCTION.exec(text) ?? [];
   const isAnswer = announced !== '' && !NON_ANSWER_WORDS.test(text.slice(0, -announced.length));
-  return [...new Set([text.trim(), ...(isAnswer ? [announced.trim()] : []), ...brackets, ...elements])];
+  const members = findMemberLines(text);
+  return [...new Set([text.trim(), ...(isAnswer ? [announced.trim()] : []), ...members, ...brackets, ...elements])];
+}
+
+/** The only paragraph of labelled lines, between a heading or an announcement and an offer. */
+function findMemberLines(text: string): readonly string[] {
+  const paragraphs = text.split(/\n\s*\n/).map((paragraph) => paragraph.trim());
+  const [only, other] = paragraphs.filter((paragraph) => /^[^\n]{1,60}?[:：=][^\n]*\S\n/.test(paragraph));
+  return only === undefined || other !== undefined || NON_ANSWER_WORDS.test(text.slice(0, text.indexOf(only)))
+    ? []
+    : [only];
 }
 
 /** Extracts the text from the first match of `opening` to the index `last`. */

@@ -9,8 +9,8 @@ const BOOLEAN_WORDS = indexChoices([
 ]);
 /** In a sentence only complete words count: `on` and `1` mean something else there. */
 const SENTENCE_WORDS = indexChoices([
-  { value: true, names: ['true', 'yes'] },
-  { value: false, names: ['false', 'no'] },
+  { value: true, names: ['true', 'yes', 'ja', 'oui', 'sí', 'да'] },
+  { value: false, names: ['false', 'no', 'nein', 'non', 'нет'] },
 ]);
 const PLACEMENT: Placement = { separators: /^\s*["'*`]*\s*[,.:;!(（–—|\n]|^\s+-\s/, isStrict: true };
 
