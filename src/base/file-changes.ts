@@ -1,3 +1,5 @@
+import { align } from './collections.js';
+
 interface FileDiff {
   readonly path: string;
   readonly patch?: string | undefined;
@@ -112,33 +114,14 @@ const toAdded = (text: string): DiffLine => ({ kind: 'added', text });
 function compareLines(oldLines: readonly string[], newLines: readonly string[]): readonly DiffLine[] {
   if (oldLines.length * newLines.length > MAX_COMPARISONS)
     return [...oldLines.map(toRemoved), ...newLines.map(toAdded)];
-  const width = newLines.length + 1;
-  const lengths = new Uint32Array((oldLines.length + 1) * width);
-  const lengthAt = (row: number, column: number): number => lengths[row * width + column] ?? 0;
-  for (let row = oldLines.length - 1; row >= 0; row -= 1) {
-    for (let column = newLines.length - 1; column >= 0; column -= 1) {
-      lengths[row * width + column] =
-        oldLines[row] === newLines[column]
-          ? lengthAt(row + 1, column + 1) + 1
-          : Math.max(lengthAt(row + 1, column), lengthAt(row, column + 1));
-    }
+  const parts: (readonly DiffLine[])[] = [];
+  let [oldIndex, newIndex] = [0, 0];
+  const partners = [...align(oldLines, newLines), oldLines.length];
+  for (const [index, partner] of partners.entries()) {
+    if (partner < 0) continue;
+    parts.push(oldLines.slice(oldIndex, partner).map(toRemoved), newLines.slice(newIndex, index).map(toAdded));
+    parts.push(newLines.slice(index, index + 1).map(toUnchanged));
+    [oldIndex, newIndex] = [partner + 1, index + 1];
   }
-  const lines: DiffLine[] = [];
-  let row = 0;
-  let column = 0;
-  while (row < oldLines.length || column < newLines.length) {
-    const [left, right] = [oldLines[row], newLines[column]];
-    if (left !== undefined && left === right) {
-      lines.push(toUnchanged(left));
-      row += 1;
-      column += 1;
-    } else if (left !== undefined && (right === undefined || lengthAt(row + 1, column) >= lengthAt(row, column + 1))) {
-      lines.push(toRemoved(left));
-      row += 1;
-    } else {
-      lines.push(toAdded(right ?? ''));
-      column += 1;
-    }
-  }
-  return lines;
+  return parts.flat();
 }

@@ -36,7 +36,7 @@ export {
   type DiffLine,
   type FileChange,
 } from './file-changes.js';
-export { omitUndefined, findFirstIndex, groupBy, setLatest } from './collections.js';
+export { align, omitUndefined, findFirstIndex, groupBy, setLatest } from './collections.js';
 export { startOfStep } from './steps.js';
 export { createUlidGenerator } from './ulid.js';
 export { matchGlob, matchPathGlob, findNearestName } from './text.js';

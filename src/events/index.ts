@@ -1,8 +1,7 @@
-export { createTranslator, type Translator, type TranslatorOptions } from './translator.js';
-export { NO_TAIL, advanceTail, writeLateAnswer } from './translator.js';
-export type { AttemptTail, PermissionAnswer } from './translator.js';
+export { createTranslator, NO_TAIL, advanceTail, writeLateAnswer } from './translator.js';
+export type { AttemptTail, PermissionAnswer, Translator } from './translator.js';
+export type { TranslatorOptions } from './translate/stream-translator.js';
 export type { AttemptEnd } from './end/attempt-end.js';
-export type { DrainResult } from './protocol/translator-output.js';
 export { createAcpProjection, toAcp, toAcpPermission, type AcpPermission } from './projections/acp/acp.js';
 export type { AcpSessionNotification, AcpUpdate } from './projections/acp/acp.js';
 export { createAgUiProjection, toAgUi } from './projections/ag-ui/ag-ui.js';
@@ -17,13 +16,10 @@ export {
   type ReasonCode,
   type Verdict,
 } from './protocol/completion.js';
-export type { Correlation } from './protocol/event-parts.js';
-export type { ByteRange, Coverage, StreamCoverage } from './protocol/translator-output.js';
 export { DIAGNOSTIC_CODES, type DiagnosticCode } from './protocol/diagnostic-codes.js';
-export { type DriftSummary, driftSummarySchema } from './protocol/translator-output.js';
-export type { Emitted } from './protocol/translator-output.js';
-export { checkEngine, type EngineRecording } from './engines/define-engine.js';
-export { defineEngine } from './engines/define-engine.js';
+export { driftSummarySchema, type DriftSummary, type DrainResult, type Emitted } from './protocol/translator-output.js';
+export type { ByteRange, Coverage, StreamCoverage } from './protocol/translator-output.js';
+export { checkEngine, defineEngine, type EngineRecording } from './engines/define-engine.js';
 export type { Engine, ProcessExit, Reader } from './engines/engine.js';
 export type { Fact, PermissionOption } from './engines/fact.js';
 export { ENGINE_NAMES, engineName, isEngineName, type EngineName, type ParserName } from './protocol/engine-names.js';
@@ -47,7 +43,7 @@ export {
 } from './protocol/rasp-event.js';
 export { RAW_STREAMS, STREAMS, type CapturedStream, type RawRef, type StreamName } from './protocol/event-parts.js';
 export { placementCause, runFailureCause, usageSchema } from './protocol/event-parts.js';
-export type { FailureCause, PlacementCause, RunFailureCause, Usage } from './protocol/event-parts.js';
+export type { Correlation, FailureCause, PlacementCause, RunFailureCause, Usage } from './protocol/event-parts.js';
 export { findCause } from './attempt/engine-error.js';
 export { get, isRecord } from './reading/record-fields.js';
 export { packEvents, unpackEvents, type EventPack } from './log/event-pack.js';

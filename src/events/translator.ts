@@ -3,10 +3,14 @@ import type { AttemptEnd } from './end/attempt-end.js';
 import type { Engine, ProcessExit } from './engines/engine.js';
 import { genericEngine } from './engines/generic/generic-engine.js';
 import { ENGINES } from './engines/index.js';
-import type { Coverage, DriftSummary, Emitted, DrainResult, StreamCoverage } from './protocol/translator-output.js';
-import type { EngineName } from './protocol/engine-names.js';
-import type { CapturedStream, StreamName } from './protocol/event-parts.js';
-import { StreamTranslator, type AttemptStart } from './translate/stream-translator.js';
+import type { Coverage, DriftSummary, Emitted, DrainResult } from './protocol/translator-output.js';
+import { perStream, type CapturedStream, type StreamName } from './protocol/event-parts.js';
+import {
+  CoverageLedger,
+  StreamTranslator,
+  SURE_CONFIDENCE,
+  type TranslatorOptions,
+} from './translate/stream-translator.js';
 import type { Frame } from './framing/frame.js';
 import { createFramer, type Framer } from './framing/framer.js';
 import { EventWriter, toTimestamp } from './mapping/event-writer.js';
@@ -14,33 +18,6 @@ import type { FcmpEvent } from './protocol/fcmp-event.js';
 import type { RaspData, RaspEvent } from './protocol/rasp-event.js';
 
 const UNKNOWN_EXIT: ProcessExit = { exitCode: null, signal: null };
-
-/** Options for a translator. */
-export interface TranslatorOptions {
-  /** The engine that printed the bytes: a built-in engine or one of `engines`; `auto` detects it from the bytes. */
-  readonly engine: EngineName | 'auto' | (string & {});
-  /** Additional engines, created with `defineEngine`. */
-  readonly engines?: readonly Engine[] | undefined;
-  readonly runId: string;
-  /** The number of the attempt, counted from 1. */
-  readonly attempt: number;
-  /** `interactive` (default): a user answers questions. `auto`: the verdict on the output decides. */
-  readonly mode?: 'auto' | 'interactive' | undefined;
-  /** The last FCMP number the run has used; 0 for the first attempt. */
-  readonly fcmpSeq?: number | undefined;
-  /** The session this attempt resumes. */
-  readonly sessionId?: string | undefined;
-  /** Whether an earlier attempt started the conversation, for agents that print no session id. */
-  readonly isContinued?: boolean | undefined;
-  /** The answer this attempt was started with. */
-  readonly reply?: string | undefined;
-  /** The run whose cached result is repeated. */
-  readonly cachedFrom?: string | undefined;
-  /** Whether the terminal is the only stream, which is then not compared with others. */
-  readonly terminalOnly?: boolean | undefined;
-  /** Returns milliseconds since 1970; called once per push. */
-  readonly clock?: (() => number) | undefined;
-}
 
 /** Turns the bytes of one attempt into events. */
 export interface Translator {
@@ -72,26 +49,12 @@ export interface Translator {
  * translator.end({ exitCode: 0, signal: null })
  */
 export function createTranslator(options: TranslatorOptions): Translator {
-  const {
-    runId,
-    attempt,
-    mode = 'interactive',
-    fcmpSeq = 0,
-    sessionId = null,
-    isContinued = false,
-    reply = null,
-    cachedFrom = null,
-    terminalOnly = false,
-    clock = Date.now,
-    engines = [],
-  } = options;
+  const { clock = Date.now, engines = [] } = options;
   const knownEngines = [...engines, ...Object.values(ENGINES)];
-  const continued = { fcmpSeq, sessionId, isContinued, reply, cachedFrom };
-  const start = { runId, attempt, mode, ...continued, terminalOnly, isGuess: false };
   const translator =
     options.engine === 'auto'
-      ? new DetectingTranslator(knownEngines, genericEngine, start)
-      : new StreamTranslator(findEngine(options.engine, knownEngines), knownEngines, start);
+      ? new DetectingTranslator(knownEngines, options)
+      : new StreamTranslator(findEngine(options.engine, knownEngines), knownEngines, options);
   let hasEnded = false;
   let isDrained = false;
   return {
@@ -123,28 +86,20 @@ function findEngine(name: string, known: readonly Engine[]): Engine {
   throw new SluiceError('UNKNOWN_ENGINE', `Unknown engine ${JSON.stringify(name)}. Use one of: ${names}.`);
 }
 
-interface HeldPush {
-  readonly stream: CapturedStream;
-  readonly bytes: Uint8Array;
-  readonly atMs: number;
-}
-
 /**
  * Translates an attempt whose engine is unknown. The first bytes are held back until the engine is detected; then they
  * are read as if the engine had been known from the start, with their original arrival times.
  */
 class DetectingTranslator {
-  readonly #start: AttemptStart;
+  readonly #options: TranslatorOptions;
   readonly #engines: readonly Engine[];
-  readonly #fallback: Engine;
   readonly #detector: EngineDetector;
-  #heldPushes: HeldPush[] = [];
+  #heldPushes: { readonly stream: CapturedStream; readonly bytes: Uint8Array; readonly atMs: number }[] = [];
   #translator: StreamTranslator | null = null;
 
-  constructor(engines: readonly Engine[], fallback: Engine, start: AttemptStart) {
-    this.#start = start;
+  constructor(engines: readonly Engine[], options: TranslatorOptions) {
+    this.#options = options;
     this.#engines = engines;
-    this.#fallback = fallback;
     this.#detector = new EngineDetector(engines);
   }
 
@@ -157,8 +112,6 @@ class DetectingTranslator {
   }
 
   drain(exit: ProcessExit, atMs: number): DrainResult {
-    if (this.#translator !== null) return this.#translator.drain(exit, atMs);
-    this.#detector.end();
     const { translator, emitted } = this.#decide();
     const drained = translator.drain(exit, atMs);
     return { ...drained, events: [...emitted, ...drained.events] };
@@ -170,30 +123,27 @@ class DetectingTranslator {
   }
 
   end(end: AttemptEnd, atMs: number): Emitted[] {
-    if (this.#translator !== null) return this.#translator.end(end, atMs);
-    this.#detector.end();
     const { translator, emitted } = this.#decide();
     return [...emitted, ...translator.end(end, atMs)];
   }
 
   coverage(): Coverage {
     if (this.#translator !== null) return this.#translator.coverage();
-    return {
-      stdout: this.#describeHeld('stdout'),
-      stderr: this.#describeHeld('stderr'),
-      pty: this.#describeHeld('pty'),
-      stdin: this.#describeHeld('stdin'),
-    };
+    const ledgers = perStream(() => new CoverageLedger());
+    for (const { stream, bytes } of this.#heldPushes) ledgers[stream].receive(bytes.length);
+    return perStream((stream) => ledgers[stream].report());
   }
 
   drift(): DriftSummary | null {
     return this.#translator?.drift() ?? null;
   }
 
+  /** Decides on an engine, once, from the bytes so far. */
   #decide(): { readonly translator: StreamTranslator; readonly emitted: Emitted[] } {
+    if (this.#translator !== null) return { translator: this.#translator, emitted: [] };
+    this.#detector.end();
     const { engine } = this.#detector;
-    const start = { ...this.#start, isGuess: engine === null };
-    const translator = new StreamTranslator(engine ?? this.#fallback, this.#engines, start);
+    const translator = new StreamTranslator(engine ?? genericEngine, this.#engines, this.#options, engine === null);
     const emitted: Emitted[] = [];
     for (const { stream, bytes, atMs } of this.#heldPushes) {
       for (const item of translator.push(stream, bytes, atMs)) emitted.push(item);
@@ -202,15 +152,8 @@ class DetectingTranslator {
     this.#translator = translator;
     return { translator, emitted };
   }
-
-  #describeHeld(stream: CapturedStream): StreamCoverage {
-    const bytes = this.#heldPushes.reduce((sum, push) => (push.stream === stream ? sum + push.bytes.length : sum), 0);
-    return { bytes, claimed: 0, unclaimed: bytes === 0 ? [] : [[0, bytes]], doubled: [] };
-  }
 }
 
-/** A single frame with at least this confidence is sufficient. */
-const SURE_CONFIDENCE = 0.9;
 /** Below this confidence, no engine is detected. */
 const MIN_SCORE = 0.3;
 /** Limits on the examined bytes and frames; beyond them, the best match is used. */
@@ -303,20 +246,16 @@ export function advanceTail(tail: AttemptTail, events: readonly Emitted[]): Atte
 export function writeLateAnswer({ rasp, fcmp }: AttemptTail, answer: PermissionAnswer, atMs: number): Emitted[] {
   if (rasp === null || fcmp === null) return [];
   const { engine, parser, parser_version: parserVersion } = rasp.source;
-  const writer = new EventWriter({
-    runId: rasp.run_id,
-    attempt: rasp.attempt_number,
-    engine,
-    parser,
-    parserVersion,
-    seq: rasp.seq,
-    fcmpSeq: fcmp.seq,
-    sessionId: rasp.correlation.session_id ?? null,
-    isContinued: true,
-    cachedFrom: null,
-    waitsForSession: false,
-    usageEndsStep: false,
-  });
+  const writer = new EventWriter(
+    { name: engine, parser, parserVersion },
+    {
+      runId: rasp.run_id,
+      attempt: rasp.attempt_number,
+      seq: rasp.seq,
+      fcmpSeq: fcmp.seq,
+      sessionId: rasp.correlation.session_id,
+    },
+  );
   // Times never decrease within a run, even if the clock was set back while it waited.
   writer.time = toTimestamp(Math.max(atMs, Date.parse(rasp.ts)));
   writer.write('interaction.permission.replied', answer, { interaction_id: answer.interaction_id });

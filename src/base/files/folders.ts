@@ -105,10 +105,12 @@ function removeSmallFolder(path: string, maxEntries: number): number | undefined
   }
 }
 
+const OWNER_ACCESS = 0o700;
+
 async function makeWritable(path: string): Promise<void> {
   const found = await lstat(path);
   if (!found.isDirectory()) return;
-  if ((found.mode & MODE) !== MODE) await chmod(path, (found.mode & 0o777) | MODE);
+  if ((found.mode & OWNER_ACCESS) !== OWNER_ACCESS) await chmod(path, (found.mode & 0o777) | OWNER_ACCESS);
   for (const entry of await readdir(path, { withFileTypes: true })) {
     if (entry.isDirectory()) await makeWritable(join(path, entry.name));
   }

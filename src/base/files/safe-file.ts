@@ -78,14 +78,10 @@ async function openRegular<T extends { readonly fd: number; close(): Promise<voi
     if (error instanceof FileError) throw error;
     const code = getErrorCode(error);
     if (code === 'ENOENT') return undefined;
-    if (code === 'ELOOP')
-      throw new FileError(
-        'UNSAFE_FILE',
-        `"${path}" is a symbolic link, and links are not followed. Replace it with a regular file.`,
-        {
-          cause: error,
-        },
-      );
+    if (code === 'ELOOP') {
+      const reason = `"${path}" is a symbolic link, and links are not followed. Replace it with a regular file.`;
+      throw new FileError('UNSAFE_FILE', reason, { cause: error });
+    }
     const message = `Cannot open "${path}" (${String(code)}). Check its permissions and the disk.`;
     throw new FileError('FILE_UNREADABLE', message, { cause: error });
   }
@@ -166,8 +162,7 @@ export async function readSmallFile(path: string, maxBytes: number, openFile?: O
 export async function readSmallBytes(
   path: string,
   maxBytes: number,
-  openFile: OpenFile = async () =>
-    openRegular(path, {}, async (name) => (isThere(name) ? openAtOnce(name, READ_FLAGS) : undefined)),
+  openFile: OpenFile = async () => openForReading(path),
 ): Promise<Buffer | undefined> {
   const handle = await openFile();
   if (handle === undefined) return undefined;

@@ -1,11 +1,11 @@
 import type { Fact } from '../engines/fact.js';
-import type { Engine } from '../engines/engine.js';
-import type { Frame } from '../framing/frame.js';
+import type { Engine, ProcessExit, Reader } from '../engines/engine.js';
+import type { BlankFrame, Frame, JsonFrame, TextFrame } from '../framing/frame.js';
 import { boundDetail } from '../mapping/bound-detail.js';
 import type { EventWriter } from '../mapping/event-writer.js';
 import type { EndSignal } from '../protocol/completion.js';
 import type { DiagnosticCode } from '../protocol/diagnostic-codes.js';
-import type { FailureCause, Usage } from '../protocol/event-parts.js';
+import { perStream, type FailureCause, type Usage } from '../protocol/event-parts.js';
 import { BoundedMap } from '../reading/bounded-map.js';
 import { omitMissing } from '../reading/record-fields.js';
 import { Drift, MAX_NAME, RecordFacts } from './record-facts.js';
@@ -36,19 +36,23 @@ const PROBLEM_CODES = {
 } as const;
 
 /** The last fact of each kind, used to judge how an attempt ended. */
-interface CollectedEvidence {
-  readonly endSignal: EndSignal | null;
-  readonly runtimeError: string | null;
-  readonly lastError: string | null;
+interface Outcome {
+  endSignal: EndSignal | null;
+  runtimeError: string | null;
+  lastError: string | null;
   /** The cause of `lastError`, until the agent continues: its HTTP status can name it more precisely than its message. */
-  readonly lastCause: FailureCause | null;
+  lastCause: FailureCause | null;
+}
+
+interface CollectedEvidence extends Readonly<Outcome> {
   readonly lastMessage: string;
   readonly usage: Usage | null;
 }
 
-/** Turns the facts of a reader into events, and collects evidence of how the attempt ended. */
+/** Turns the facts of an engine's reader into events, and collects evidence of how the attempt ended. */
 export class Reducer {
   readonly #writer: EventWriter;
+  readonly #reader: Reader;
   readonly session: Session;
   readonly messages: Messages;
   readonly tools: ToolCalls;
@@ -56,10 +60,7 @@ export class Reducer {
   readonly facts: RecordFacts;
   #usage = new UsageTotals();
   #hasActed = false;
-  #endSignal: EndSignal | null = null;
-  #runtimeError: string | null = null;
-  #lastError: string | null = null;
-  #lastCause: FailureCause | null = null;
+  #outcome: Outcome = { endSignal: null, runtimeError: null, lastError: null, lastCause: null };
   /** Whether the engine prints plain text instead of records; plain text has no end signal. */
   isPlainText = false;
   /** Whether the last record on stdout is incomplete. */
@@ -69,7 +70,7 @@ export class Reducer {
   #requestCount = 0;
 
   #frame: Frame | null = null;
-  readonly #endsUnparsed = { stdout: false, stderr: false, pty: false, stdin: false };
+  readonly #endsUnparsed = perStream(() => false);
   #followsUnparsed = false;
   /** Whether a fact explains the frame; otherwise it becomes raw. */
   #isHandled = true;
@@ -84,26 +85,17 @@ export class Reducer {
     this.tools = new ToolCalls(writer);
     this.drift = new Drift(engine);
     this.facts = new RecordFacts(writer);
+    this.#reader = engine.createReader((fact) => this.add(fact));
   }
 
   get evidence(): CollectedEvidence {
-    return {
-      endSignal: this.#endSignal,
-      runtimeError: this.#runtimeError,
-      lastError: this.#lastError,
-      lastCause: this.#lastCause,
-      lastMessage: this.messages.last,
-      usage: this.#usage.total,
-    };
+    return { ...this.#outcome, lastMessage: this.messages.last, usage: this.#usage.total };
   }
 
-  set evidence(evidence: CollectedEvidence) {
-    this.#endSignal = evidence.endSignal;
-    this.#runtimeError = evidence.runtimeError;
-    this.#lastError = evidence.lastError;
-    this.#lastCause = evidence.lastCause;
-    this.messages.last = evidence.lastMessage;
-    this.#usage = new UsageTotals(evidence.usage);
+  set evidence({ lastMessage, usage, ...outcome }: CollectedEvidence) {
+    this.#outcome = outcome;
+    this.messages.last = lastMessage;
+    this.#usage = new UsageTotals(usage);
   }
 
   /** Whether the agent has printed a message, a thought or a plan, or has called a tool. */
@@ -111,8 +103,26 @@ export class Reducer {
     return this.messages.hasAny || this.tools.hasAny || this.#hasActed;
   }
 
+  read(frame: JsonFrame | TextFrame): void {
+    this.#openFrame(frame);
+    if (frame.kind === 'json') this.#reader.json(frame);
+    else this.#reader.text(frame);
+    this.#closeFrame(frame);
+  }
+
+  /** Passes a blank line to the reader. It is not an event, but readers that join lines need it. */
+  readBlank(frame: BlankFrame): void {
+    this.#reader.blank?.(frame);
+  }
+
+  /** Emits a frame that is not the engine's output as raw, without a warning. */
+  setAside(frame: Frame): void {
+    this.#openFrame(frame);
+    this.#raw(frame.text);
+  }
+
   /** Starts a frame, which the next facts are about. */
-  openFrame(frame: Frame): void {
+  #openFrame(frame: Frame): void {
     this.#frame = frame;
     this.#followsUnparsed = this.#endsUnparsed[frame.stream];
     this.#endsUnparsed[frame.stream] = false;
@@ -127,15 +137,16 @@ export class Reducer {
   }
 
   /** Ends a frame. If no fact explains it, it becomes raw with a warning, so nothing is lost. */
-  closeFrame(frame: Frame): void {
+  #closeFrame(frame: Frame): void {
     if (!this.#isHandled) this.#unparsed(undefined, undefined);
     if (this.#unusedFields !== null && !this.#isRaw) this.#writer.addDetail(this.#unusedFields);
     this.#emitUnknownFields();
     if (frame.kind === 'json' && frame.encoding === 'binary') this.#writer.warn('INVALID_UTF8');
   }
 
-  /** Ends the attempt: later events are not based on any bytes. */
-  end(): void {
+  /** Called after the last frame: later events are not based on any bytes. */
+  end(exit: ProcessExit): void {
+    this.#reader.end(exit);
     this.messages.closeAll();
     this.#frame = null;
     this.#writer.rawRef = null;
@@ -147,6 +158,7 @@ export class Reducer {
 
   add(fact: Fact): void {
     const writer = this.#writer;
+    const outcome = this.#outcome;
     switch (fact.fact) {
       case 'status':
         this.#isHandled = true;
@@ -166,7 +178,7 @@ export class Reducer {
       case 'message':
         this.#isHandled = true;
         // Qwen Code repeats an error as the agent's last message, which is not an answer.
-        if (!fact.text.includes(this.#lastError ?? '')) this.#lastCause = null;
+        if (!fact.text.includes(outcome.lastError ?? '')) outcome.lastCause = null;
         return this.messages.final(fact.text, fact, fact.payload);
       case 'message_end':
         return this.messages.close(fact);
@@ -179,7 +191,7 @@ export class Reducer {
       }
       case 'tool_started':
         this.#isHandled = true;
-        this.#lastCause = null;
+        outcome.lastCause = null;
         return this.tools.start(fact);
       case 'tool_completed':
         this.#isHandled = true;
@@ -207,26 +219,26 @@ export class Reducer {
         this.#isHandled = true;
         // Some engines end with an error that has no message; the one before explains it.
         const isEmpty = fact.message.trim() === '';
-        const message = isEmpty ? (this.#lastError ?? NO_MESSAGE) : fact.message;
+        const message = isEmpty ? (outcome.lastError ?? NO_MESSAGE) : fact.message;
         const data = toEngineErrorData({ ...fact, message });
         // Qwen Code prints the reason of a retry once, then records of the retry without it.
-        const cause = data.cause ?? (isEmpty || data.retrying ? this.#lastCause : null);
-        this.#lastError = data.message;
+        const cause = data.cause ?? (isEmpty || data.retrying ? outcome.lastCause : null);
+        outcome.lastError = data.message;
         // A warning does not explain why the engine exits.
-        if (data.severity === 'error' || data.retrying) this.#lastCause = cause;
+        if (data.severity === 'error' || data.retrying) outcome.lastCause = cause;
         writer.write('diagnostic.engine.error', { ...data, ...omitMissing({ cause }) });
         return fact.isFatal === true ? this.#fail(message) : undefined;
       }
       case 'failure':
         return this.#fail(fact.message);
       case 'turn_started':
-        this.#endSignal = null;
-        this.#runtimeError = null;
+        outcome.endSignal = null;
+        outcome.runtimeError = null;
         // An error of an earlier turn does not explain the failure of this one.
-        this.#lastCause = null;
+        outcome.lastCause = null;
         return;
       case 'end_signal':
-        this.#endSignal = fact.signal;
+        outcome.endSignal = fact.signal;
         return;
       case 'record':
         if (fact.shape !== undefined) this.drift.check(fact.record, fact.shape);
@@ -252,7 +264,7 @@ export class Reducer {
         return writer.warn(code, message, omitMissing({ subject, confidence }));
       }
       case 'frame':
-        return this.openFrame(fact.frame);
+        return this.#openFrame(fact.frame);
       case 'frames': {
         const { first, last } = fact;
         // The fields of the current record do not belong to an event of an earlier one.
@@ -299,7 +311,8 @@ export class Reducer {
   }
 
   #fail(message: string): void {
-    this.#runtimeError = message.trim() === '' ? (this.#lastError ?? NO_MESSAGE) : boundMessage(message);
+    const outcome = this.#outcome;
+    outcome.runtimeError = message.trim() === '' ? (outcome.lastError ?? NO_MESSAGE) : boundMessage(message);
   }
 
   #keepUnused(record: object, used: ReadonlySet<string>, path: string | undefined): void {

@@ -28,7 +28,8 @@ export class ToolCalls {
   readonly #open = new Map<string, OpenCall>();
   /** Older open calls, without their input, diff and paths. */
   readonly #reducedCalls = new Map<string, OpenCall>();
-  readonly fileCalls = new FileToolCalls();
+  /** The calls that can have changed a file, oldest first. */
+  fileCalls: FileToolCall[] = [];
   hasAny = false;
 
   constructor(writer: EventWriter) {
@@ -90,8 +91,11 @@ export class ToolCalls {
     return merged;
   }
 
-  #addFileCall(call: ToolCall, name: string): void {
-    this.fileCalls.add({ toolCallId: call.id, name, paths: call.paths ?? [], input: call.input });
+  #addFileCall({ id, paths = NO_PATHS, input }: ToolCall, name: string): void {
+    const searchableText = collectStrings(input);
+    if (paths.length === 0 && searchableText === '') return;
+    this.fileCalls.push({ toolCallId: id, name, paths: paths.map(toForwardSlashes), searchableText });
+    if (this.fileCalls.length > 2 * MAX_FILE_CALLS) this.fileCalls = this.fileCalls.slice(-MAX_FILE_CALLS);
   }
 
   #find(id: string): OpenCall | undefined {
@@ -179,23 +183,6 @@ export interface FileToolCall {
 /** Limits on the calls and characters stored until the end, when the changed files are known; older calls are dropped. */
 const MAX_FILE_CALLS = 2000;
 const MAX_SEARCHABLE_TEXT = 4096;
-
-export class FileToolCalls {
-  /** The stored calls, oldest first. */
-  all: FileToolCall[] = [];
-
-  add(call: { toolCallId: string; name: string; paths: readonly string[]; input: unknown }): void {
-    const searchableText = collectStrings(call.input);
-    if (call.paths.length === 0 && searchableText === '') return;
-    this.all.push({
-      toolCallId: call.toolCallId,
-      name: call.name,
-      paths: call.paths.map(toForwardSlashes),
-      searchableText,
-    });
-    if (this.all.length > 2 * MAX_FILE_CALLS) this.all = this.all.slice(-MAX_FILE_CALLS);
-  }
-}
 
 /** Joins the strings in an input, one level deep, where tools put their commands and paths. */
 function collectStrings(input: unknown): string {

@@ -1,14 +1,9 @@
-import type { Usage } from '../protocol/event-parts.js';
+import { listKeys } from '../../base/index.js';
+import { usageSchema, type Usage } from '../protocol/event-parts.js';
 
-const COUNTS = [
-  'input_tokens',
-  'output_tokens',
-  'cached_input_tokens',
-  'cache_write_tokens',
-  'reasoning_tokens',
-  'total_tokens',
-  'cost',
-] as const;
+type CountName = Exclude<keyof Usage, 'scope' | 'model'>;
+
+const COUNTS = listKeys(usageSchema.properties).filter((key): key is CountName => key !== 'scope' && key !== 'model');
 
 /** Totals an attempt's usage. A total reported by the engine is used unchanged; otherwise the turns are added up. */
 export class UsageTotals {

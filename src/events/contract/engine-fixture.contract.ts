@@ -4,7 +4,8 @@ import type { FsDiff } from '../end/artifacts.js';
 import type { AttemptEnd } from '../end/attempt-end.js';
 import type { Emitted } from '../protocol/translator-output.js';
 import { createTranslator } from '../translator.js';
-import type { Translator, TranslatorOptions } from '../translator.js';
+import type { TranslatorOptions } from '../translate/stream-translator.js';
+import type { Translator } from '../translator.js';
 
 /** Bytes that arrived on a stream together. */
 export interface RecordedPush {

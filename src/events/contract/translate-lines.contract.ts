@@ -5,7 +5,8 @@ import type { RaspData, RaspType } from '../protocol/rasp-event.js';
 import { isRasp } from '../protocol/rasp-event.js';
 import type { StreamName } from '../protocol/event-parts.js';
 import { createTranslator } from '../translator.js';
-import type { Translator, TranslatorOptions } from '../translator.js';
+import type { TranslatorOptions } from '../translate/stream-translator.js';
+import type { Translator } from '../translator.js';
 import { selectFcmp, selectRasp } from './emitted-invariants.contract.js';
 
 /** A test's input: stdout lines unless stated otherwise, and a clean exit. */

@@ -1,4 +1,4 @@
-import type { FileToolCalls, FileToolCall } from '../attempt/tool-calls.js';
+import type { FileToolCall } from '../attempt/tool-calls.js';
 import type { EventWriter } from '../mapping/event-writer.js';
 import { name, object, type FromSchema } from '../../base/index.js';
 
@@ -13,10 +13,10 @@ export type FsDiff = FromSchema<typeof fsDiffSchema>;
 const CHANGES = ['created', 'modified', 'deleted'] as const;
 
 /** Reports which files the attempt changed, and which tool call did it. Sluice's own files are not artifacts. */
-export function writeArtifacts(writer: EventWriter, fileCalls: FileToolCalls, fsDiff: FsDiff): void {
+export function writeArtifacts(writer: EventWriter, fileCalls: readonly FileToolCall[], fsDiff: FsDiff): void {
   const changes = CHANGES.flatMap((change) => fsDiff[change].map((path) => ({ change, path: normalizePath(path) })));
   const artifacts = changes.filter(({ path }) => path !== '' && !path.split('/').includes('.audit'));
-  const findCall = createCallFinder(fileCalls.all, new Set(artifacts.map(({ path }) => path)));
+  const findCall = createCallFinder(fileCalls, new Set(artifacts.map(({ path }) => path)));
   for (const { change, path } of artifacts) {
     const madeBy = findCall(path, change);
     const subject = madeBy === null ? {} : { tool_call_id: madeBy.tool_call_id };

@@ -45,13 +45,9 @@ const SILENCE_MS = 30_000;
 /** Reports how the attempt ended: artifacts, warnings, the judgement, and exactly one last event. */
 export function endAttempt(attempt: Reducer, writer: EventWriter, context: EndContext): void {
   const { end, mode } = context;
-  const { endSignal, runtimeError, lastError, lastCause } = attempt.evidence;
   const evidence = {
+    ...attempt.evidence,
     doneMarker: attempt.messages.doneMarkers > 0,
-    endSignal,
-    runtimeError,
-    lastError,
-    lastCause,
     exitCode: end.exitCode,
     signal: end.signal,
     verdict: end.verdict ?? null,
@@ -183,9 +179,8 @@ type Judgement = {
 export function judge(mode: 'auto' | 'interactive', evidence: Evidence): Judgement {
   const stopJudgement = judgeStop(evidence);
   if (stopJudgement !== null) return stopJudgement;
-  if (evidence.verdict === 'retry') return RETRY_JUDGEMENT;
-  if (evidence.verdict === 'held') return HELD_JUDGEMENT;
-  if (evidence.verdict === 'worker_lost') return WORKER_LOST_JUDGEMENT;
+  const openJudgement = evidence.verdict === null ? undefined : OPEN_JUDGEMENTS[evidence.verdict];
+  if (openJudgement !== undefined) return openJudgement;
   if (mode === 'auto') return judgeOutput(evidence);
   if (evidence.doneMarker && evidence.verdict === 'not_validated') return judgeNotValidated(evidence);
   if (evidence.doneMarker) return createCompleted(chooseMarkerReason(evidence.verdict), 0.96, evidence);
@@ -208,20 +203,14 @@ const UNKNOWN_JUDGEMENT: Judgement = {
   conflict: null,
 };
 
-/** Not the end of the run: the next attempt gets the reasons. */
-const RETRY_JUDGEMENT: Judgement = { state: 'unknown', reason: 'OUTPUT_RETRIED', confidence: 1, conflict: null };
+const CERTAIN = { confidence: 1, conflict: null } as const;
 
-/** Not the end of the run: the answer to the permission request resumes it. */
-const HELD_JUDGEMENT: Judgement = {
-  state: 'awaiting_user_input',
-  reason: 'PERMISSION_PENDING',
-  confidence: 1,
-  conflict: null,
-  completedAs: null,
+/** Not the end of the run: the next attempt gets the reasons, the answer to the permission request, or the session. */
+const OPEN_JUDGEMENTS: Partial<Record<Verdict, Judgement>> = {
+  retry: { state: 'unknown', reason: 'OUTPUT_RETRIED', ...CERTAIN },
+  held: { state: 'awaiting_user_input', reason: 'PERMISSION_PENDING', ...CERTAIN, completedAs: null },
+  worker_lost: { state: 'unknown', reason: 'WORKER_LOST', ...CERTAIN },
 };
-
-/** Not the end of the run: its session is resumed. */
-const WORKER_LOST_JUDGEMENT: Judgement = { state: 'unknown', reason: 'WORKER_LOST', confidence: 1, conflict: null };
 
 function judgeStop({ verdict, doneMarker, reason, lastCause, stopCause = null }: Evidence): Judgement | null {
   const stop = verdict === null ? undefined : STOP_FAILURES[verdict];

@@ -51,27 +51,20 @@ export function defineEngine(engine: Engine): Engine {
 }
 
 function guardReader(reader: Reader, emit: Emit): Reader {
-  const attempt = (read: () => void): void => {
+  const attempt = (fact: 'unparsed' | 'warning', read: () => void): void => {
     try {
       read();
     } catch (error) {
       const message = `${READER_THREW}${getErrorMessage(error)}`;
-      emit({ fact: 'unparsed', code: 'UNPARSED_CONTENT_FELL_BACK_TO_RAW', message });
+      emit({ fact, code: 'UNPARSED_CONTENT_FELL_BACK_TO_RAW', message });
     }
   };
   return {
-    json: (frame) => attempt(() => reader.json(frame)),
-    text: (frame) => attempt(() => reader.text(frame)),
+    json: (frame) => attempt('unparsed', () => reader.json(frame)),
+    text: (frame) => attempt('unparsed', () => reader.text(frame)),
     blank: (frame) => guard(() => reader.blank?.(frame), undefined),
-    end(exit) {
-      try {
-        reader.end(exit);
-      } catch (error) {
-        // The last frame was already reported, so it does not become raw.
-        const message = `${READER_THREW}${getErrorMessage(error)}`;
-        emit({ fact: 'warning', code: 'UNPARSED_CONTENT_FELL_BACK_TO_RAW', message });
-      }
-    },
+    // The last frame was already reported, so it does not become raw.
+    end: (exit) => attempt('warning', () => reader.end(exit)),
   };
 }
 

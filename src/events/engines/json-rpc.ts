@@ -1,7 +1,10 @@
 import { get, isRecord, omitMissing } from '../reading/record-fields.js';
-import type { PermissionAnswer } from './fact.js';
+import type { Emit, PermissionAnswer } from './fact.js';
 
 export type RpcId = string | number;
+
+/** A response to a request, from either side. */
+export type RpcResponse = Extract<RpcMessage, { kind: 'result' | 'error' }>;
 
 export type RpcMessage =
   | { readonly kind: 'request'; readonly id: RpcId; readonly method: string; readonly params: object }
@@ -35,6 +38,21 @@ export function readAuthor(container: object | null): Pick<PermissionAnswer, 'by
   const author = get.object(container, 'sluice');
   const by = get.field(author, 'by') === 'rule' ? 'rule' : 'person';
   return { by, ...omitMissing({ who: get.name(author, 'who'), why: get.name(author, 'why') }) };
+}
+
+/** Limit on open requests per side; a malicious agent could send them endlessly. */
+export const MAX_OPEN_REQUESTS = 1024;
+
+/** Warns about a request with the id of another one that is still open. */
+export function warnReusedId(id: RpcId, emit: Emit): void {
+  const message = `The agent used the id ${JSON.stringify(id)} for another request before the first was answered.`;
+  emit({ fact: 'warning', code: 'MALFORMED_RECORD', message, subject: String(id) });
+}
+
+/** Denies a permission request that the agent withdrew. */
+export function denyWithdrawn(request: RpcId, optionId: string, emit: Emit): void {
+  const why = 'The agent withdrew its permission request.';
+  emit({ fact: 'permission_replied', request, decision: 'deny', optionId, by: 'rule', why });
 }
 
 /** Longer ids are refused. */

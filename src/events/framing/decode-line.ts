@@ -86,7 +86,7 @@ export class LineFragment {
 
   /** Returns the offset just after the character before a position. Escape sequences there belong to the next frame. */
   #byteAt(position: number): number {
-    return position <= 0 ? this.#line.from : this.#line.from + this.#cursors().bytes.byteAt(this.#originalAt(position));
+    return position <= 0 ? this.#line.from : this.#line.from + this.#cursors().bytes(this.#originalAt(position));
   }
 
   rest(position: number): LineFragment {
@@ -109,7 +109,10 @@ export class LineFragment {
   #cursors(): Cursors {
     this.#cursorPair ??= {
       originals: createOriginalCursor(this.#stripped),
-      bytes: createByteCursor(this.#line.text, this.#line.bytes),
+      bytes:
+        this.#line.bytes === null
+          ? createUtf8Cursor(this.#line.text)
+          : createCountingCursor(this.#line.text, this.#line.bytes),
     };
     return this.#cursorPair;
   }
@@ -117,55 +120,44 @@ export class LineFragment {
 
 /** Maps positions in the plain text to the original text, and from there to bytes. */
 interface Cursors {
-  readonly originals: (position: number) => number;
-  readonly bytes: ByteCursor;
+  readonly originals: Cursor;
+  readonly bytes: Cursor;
 }
 
-/** Maps positions in a decoded line, which must not decrease, to bytes. */
-interface ByteCursor {
-  /** Returns the number of bytes before a position. */
-  byteAt(position: number): number;
-}
+/** Maps positions, which must not decrease. */
+type Cursor = (position: number) => number;
 
-/**
- * `invalid` are the bytes of a line that is not UTF-8. For such a line, ASCII characters, which the decoder never
- * replaces, are counted in the text and in the bytes: the result is exact if an ASCII character is directly before or
- * at the position.
- */
-function createByteCursor(text: string, invalid: Uint8Array | null): ByteCursor {
-  return invalid === null ? createUtf8Cursor(text) : createCountingCursor(text, invalid);
-}
-
-function createUtf8Cursor(text: string): ByteCursor {
+/** Counts the bytes before a position in a line that is UTF-8. */
+function createUtf8Cursor(text: string): Cursor {
   let index = 0;
   let bytes = 0;
-  return {
-    byteAt(position) {
-      for (; index < position; index++) {
-        const unit = text.charCodeAt(index);
-        // A surrogate is half of a four-byte character.
-        const isSurrogate = unit >= 0xd800 && unit <= 0xdfff;
-        bytes += unit < 0x80 ? 1 : unit < 0x800 || isSurrogate ? 2 : 3;
-      }
-      return bytes;
-    },
+  return (position) => {
+    for (; index < position; index++) {
+      const unit = text.charCodeAt(index);
+      // A surrogate is half of a four-byte character.
+      const isSurrogate = unit >= 0xd800 && unit <= 0xdfff;
+      bytes += unit < 0x80 ? 1 : unit < 0x800 || isSurrogate ? 2 : 3;
+    }
+    return bytes;
   };
 }
 
-function createCountingCursor(text: string, bytes: Uint8Array): ByteCursor {
+/**
+ * Counts the bytes before a position in a line that is not UTF-8. ASCII characters, which the decoder never replaces, are
+ * counted in the text and in the bytes: the result is exact if one is directly before or at the position.
+ */
+function createCountingCursor(text: string, bytes: Uint8Array): Cursor {
   let index = 0;
   let byte = 0;
   /** The number of ASCII characters found in the text but not yet in the bytes. */
   let pendingAscii = 0;
-  return {
-    byteAt(position) {
-      for (; index < position; index++) if (text.charCodeAt(index) < 0x80) pendingAscii++;
-      for (; pendingAscii > 0 && byte < bytes.length; byte++) if ((bytes[byte] ?? 0) < 0x80) pendingAscii--;
-      const isAfterAscii = position > 0 && text.charCodeAt(position - 1) < 0x80;
-      if (isAfterAscii) return byte;
-      while (byte < bytes.length && (bytes[byte] ?? 0) >= 0x80) byte++;
-      return byte;
-    },
+  return (position) => {
+    for (; index < position; index++) if (text.charCodeAt(index) < 0x80) pendingAscii++;
+    for (; pendingAscii > 0 && byte < bytes.length; byte++) if ((bytes[byte] ?? 0) < 0x80) pendingAscii--;
+    const isAfterAscii = position > 0 && text.charCodeAt(position - 1) < 0x80;
+    if (isAfterAscii) return byte;
+    while (byte < bytes.length && (bytes[byte] ?? 0) >= 0x80) byte++;
+    return byte;
   };
 }
 
@@ -207,8 +199,8 @@ export function stripEscapes(text: string): PlainText {
   return { text: plain, removed };
 }
 
-/** Returns a function that maps positions in the plain text to the original; positions must not decrease. */
-export function createOriginalCursor({ removed }: PlainText): (position: number) => number {
+/** Maps positions in the plain text to the original. */
+export function createOriginalCursor({ removed }: PlainText): Cursor {
   let shift = 0;
   let next = 0;
   return (position) => {

@@ -108,36 +108,57 @@ export function createLineSplitter(
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** A line whose end has not arrived yet. It is decoded as it arrives, so it is held in memory only once as text. */
+const MIN_BUFFER_BYTES = 64 * 1024;
+
+/**
+ * A line whose end has not arrived yet. Its bytes are collected in a buffer that grows, so small chunks cost no more than
+ * large ones; the text of a long line is decoded as it arrives, so it is held in memory only once.
+ */
 export class PendingLine {
-  readonly #bytes = new PendingBytes();
+  #buffer = new Uint8Array(0);
+  #used = 0;
   #chunks: string[] = [];
   #decoded = 0;
 
   get length(): number {
-    return this.#decoded + this.#bytes.length;
+    return this.#decoded + this.#used;
   }
 
   /** Copies the bytes, because the caller can reuse its buffer. */
   append(bytes: Uint8Array): void {
-    this.#bytes.append(bytes);
-    if (this.#bytes.length < LONG_LINE_BYTES) return;
-    const block = this.#bytes.take();
+    const needed = this.#used + bytes.length;
+    if (needed > this.#buffer.length) {
+      const grown = new Uint8Array(Math.max(MIN_BUFFER_BYTES, needed, Math.min(2 * this.#used, LONG_LINE_BYTES)));
+      grown.set(this.#buffer.subarray(0, this.#used));
+      this.#buffer = grown;
+    }
+    this.#buffer.set(bytes, this.#used);
+    this.#used = needed;
+    if (needed < LONG_LINE_BYTES) return;
+    const block = this.#takeBytes();
     // A streaming decoder and large blocks are avoided: in Node.js both use two bytes for every ASCII character.
     const end = findCharacterBoundary(block);
     this.#chunks.push(decoder.decode(block.subarray(0, end)));
     this.#decoded += end;
-    this.#bytes.append(block.subarray(end));
+    this.append(block.subarray(end));
   }
 
   take(): DecodedLine {
-    const rest = this.#bytes.take();
+    const rest = this.#takeBytes();
     if (this.#decoded === 0) return decodeLine(rest);
     this.#chunks.push(decoder.decode(rest));
     const text = this.#chunks.join('');
     this.#chunks = [];
     this.#decoded = 0;
-    return { text, isUtf8: !text.includes('\uFFFD'), bytes: null };
+    return { text, isUtf8: !text.includes(REPLACEMENT_CHARACTER), bytes: null };
+  }
+
+  #takeBytes(): Uint8Array {
+    // Copied, because a line that is not UTF-8 keeps its bytes, and must not keep the whole buffer.
+    const taken = this.#buffer.slice(0, this.#used);
+    this.#buffer = new Uint8Array(0);
+    this.#used = 0;
+    return taken;
   }
 }
 
@@ -149,50 +170,4 @@ function findCharacterBoundary(bytes: Uint8Array): number {
     if (byte < 0x80) break;
   }
   return bytes.length;
-}
-
-const PENDING_BLOCK_BYTES = 64 * 1024;
-
-/**
- * The bytes of a line whose end has not arrived yet. Small chunks share blocks, so a stream that arrives byte by byte costs no
- * more than a stream in large chunks; nothing is copied twice before {@link PendingBytes.take}.
- */
-class PendingBytes {
-  #blocks: Uint8Array[] = [];
-  #lastUsed = 0;
-  length = 0;
-
-  /** Copies the bytes, because the caller can reuse its buffer. */
-  append(bytes: Uint8Array): void {
-    const last = this.#blocks.at(-1);
-    const space = last === undefined ? 0 : last.length - this.#lastUsed;
-    const head = Math.min(space, bytes.length);
-    if (last !== undefined && head > 0) {
-      last.set(bytes.subarray(0, head), this.#lastUsed);
-      this.#lastUsed += head;
-    }
-    const rest = bytes.length - head;
-    if (rest > 0) {
-      const block = new Uint8Array(Math.max(rest, PENDING_BLOCK_BYTES));
-      block.set(bytes.subarray(head));
-      this.#blocks.push(block);
-      this.#lastUsed = rest;
-    }
-    this.length += bytes.length;
-  }
-
-  take(): Uint8Array {
-    const blocks = this.#blocks;
-    const joined = new Uint8Array(this.length);
-    let at = 0;
-    for (const [index, block] of blocks.entries()) {
-      const used = index === blocks.length - 1 ? block.subarray(0, this.#lastUsed) : block;
-      joined.set(used, at);
-      at += used.length;
-    }
-    this.#blocks = [];
-    this.#lastUsed = 0;
-    this.length = 0;
-    return joined;
-  }
 }

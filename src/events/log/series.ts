@@ -57,7 +57,7 @@ export function decodeLine(text: string): readonly object[] | undefined {
 interface Kind {
   readonly first: object;
   readonly rows: (readonly Leaf[])[];
-  readonly paths: readonly (readonly (string | number)[])[];
+  readonly paths: readonly Path[];
 }
 
 interface CollectedSeries {
@@ -300,8 +300,8 @@ type Leaf = string | number | boolean | null;
 /** An event as a list of leaves. Two events with the same shape differ only in their leaves. */
 interface FlatEvent {
   /** The keys of all objects, in order. */
-  readonly shape: string;
-  readonly leaves: readonly Leaf[];
+  shape: string;
+  readonly leaves: Leaf[];
 }
 
 const MAX_LEAVES = 48;
@@ -310,16 +310,11 @@ const MAX_DEPTH = 5;
 
 /** Returns the leaves of a small event; null if it is too large or contains a value that a series cannot represent. */
 function flatten(event: object): FlatEvent | null {
-  const flat: FlatBuilder = { shape: '', leaves: [] };
+  const flat: FlatEvent = { shape: '', leaves: [] };
   return addMembers(flat, event, 0) ? flat : null;
 }
 
-interface FlatBuilder {
-  shape: string;
-  readonly leaves: Leaf[];
-}
-
-function addMembers(flat: FlatBuilder, value: object, depth: number): boolean {
+function addMembers(flat: FlatEvent, value: object, depth: number): boolean {
   if (depth > MAX_DEPTH) return false;
   const isArray = Array.isArray(value);
   flat.shape += isArray ? '[' : '{';
@@ -349,7 +344,7 @@ function isSmallLeaf(value: unknown): value is Leaf {
 }
 
 /** Returns the paths of the leaves of an event, in the order of {@link flatten}. */
-function listPaths(value: object, prefix: readonly (string | number)[] = []): (readonly (string | number)[])[] {
+function listPaths(value: object, prefix: Path = []): Path[] {
   return Object.keys(value).flatMap((key) => {
     const member: unknown = Reflect.get(value, key);
     if (member === undefined) return [];

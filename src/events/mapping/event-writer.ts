@@ -1,3 +1,4 @@
+import type { Engine } from '../engines/engine.js';
 import type { Correlation, RawRef, Usage } from '../protocol/event-parts.js';
 import { DIAGNOSTIC_CODES, type DiagnosticCode } from '../protocol/diagnostic-codes.js';
 import type { EngineFields } from '../protocol/engine-fields.js';
@@ -61,30 +62,30 @@ interface WaitingEvent {
   readonly engineAt: string | null;
 }
 
-/** An FCMP event without a number and session. */
-interface HeldEvent extends Omit<WaitingEvent, 'correlation'> {
+/** An FCMP event without a number, whose session is not known yet. */
+interface HeldEvent extends WaitingEvent {
   readonly subject: Subject;
 }
 
+/** The attempt whose events are written. */
 interface WriterStart {
   readonly runId: string;
   readonly attempt: number;
-  readonly engine: string;
-  readonly parser: string;
-  readonly parserVersion: string;
   /** The last RASP number that the attempt has used. */
   readonly seq?: number;
-  readonly fcmpSeq: number;
-  readonly sessionId: string | null;
-  readonly isContinued: boolean;
-  readonly cachedFrom: string | null;
-  readonly waitsForSession: boolean;
-  readonly usageEndsStep: boolean;
+  readonly fcmpSeq?: number | undefined;
+  readonly sessionId?: string | undefined;
+  readonly isContinued?: boolean | undefined;
+  readonly cachedFrom?: string | undefined;
 }
+
+/** The engine that events name; without `guarantees`, no event waits for a later one. */
+type WriterEngine = Pick<Engine, 'name' | 'parser' | 'parserVersion'> & Partial<Pick<Engine, 'guarantees'>>;
 
 /** Writes events: adds numbers and times, and emits each event in both protocols. */
 export class EventWriter {
   readonly #start: WriterStart;
+  readonly #engine: WriterEngine;
   #parser: string;
   #seq: number;
   #fcmpSeq: number;
@@ -96,7 +97,6 @@ export class EventWriter {
   #sessionId: string | null;
   /** The session of an earlier attempt, whose conversation this one continues. */
   readonly #continuedSession: string | null;
-  readonly #isContinued: boolean;
   #sessionOnly: Correlation;
   /** Events that wait for the session; null once events no longer wait. */
   #heldEvents: HeldEvent[] | null;
@@ -119,21 +119,19 @@ export class EventWriter {
   /** Added to later FCMP events; set for the last event of the attempt. */
   lastFields: (EngineFields & { readonly usage?: Usage }) | null = null;
 
-  constructor(start: WriterStart) {
-    this.#heldEvents = start.waitsForSession ? [] : null;
+  constructor(engine: WriterEngine, start: WriterStart) {
+    const { attempt, seq = 0, fcmpSeq = 0, sessionId, cachedFrom } = start;
+    this.#heldEvents = engine.guarantees?.session === 'early' ? [] : null;
+    this.#engine = engine;
     this.#start = start;
-    this.#parser = start.parser;
-    this.#seq = start.seq ?? 0;
-    this.#fcmpSeq = start.fcmpSeq;
-    this.#sessionId = start.sessionId;
-    this.#continuedSession = start.fcmpSeq > 0 ? start.sessionId : null;
-    this.#isContinued = start.isContinued;
-    this.#sessionOnly = start.sessionId === null ? {} : { session_id: start.sessionId };
+    this.#parser = engine.parser;
+    this.#seq = seq;
+    this.#fcmpSeq = fcmpSeq;
+    this.#sessionId = sessionId ?? null;
+    this.#continuedSession = fcmpSeq > 0 ? this.#sessionId : null;
+    this.#sessionOnly = sessionId === undefined ? {} : { session_id: sessionId };
     this.#source = this.#createSource(1);
-    this.#certainMeta =
-      start.cachedFrom === null
-        ? { attempt: start.attempt }
-        : { attempt: start.attempt, cached_from: start.cachedFrom };
+    this.#certainMeta = cachedFrom === undefined ? { attempt } : { attempt, cached_from: cachedFrom };
     this.#meta = this.#certainMeta;
   }
 
@@ -193,17 +191,10 @@ export class EventWriter {
 
   #writeFcmp(mapped: FcmpContent, subject: Subject, correlation: Correlation, takesFields: boolean): void {
     this.#hasFcmp = true;
-    const fcmpData = this.#addFcmpFields(mapped, takesFields);
-    if (this.#heldEvents !== null && (this.#heldEvents.length > 0 || REQUIRES_START.has(mapped.type))) {
-      this.#hold(this.#heldEvents, {
-        type: mapped.type,
-        data: fcmpData,
-        subject,
-        meta: this.#meta,
-        rawRef: this.rawRef,
-        engineAt: this.#engineAt,
-      });
-    } else this.#pushFcmp(mapped.type, fcmpData, correlation);
+    const event = this.#describe(mapped.type, this.#addFcmpFields(mapped, takesFields), correlation);
+    if (this.#heldEvents !== null && (this.#heldEvents.length > 0 || REQUIRES_START.has(mapped.type)))
+      this.#hold(this.#heldEvents, { ...event, subject });
+    else this.#publish(event);
   }
 
   /** Sets the engine's time and fields of the record that the next events are derived from. */
@@ -241,12 +232,12 @@ export class EventWriter {
    * `isStatus`: the record has no other event, so its fields belong to this one.
    */
   startConversation(sessionId: string | null, model: string | null, isStatus: boolean): void {
-    if (sessionId === null ? !this.#isContinued : sessionId !== this.#continuedSession) {
+    if (sessionId === null ? this.#start.isContinued !== true : sessionId !== this.#continuedSession) {
       const fields = isStatus ? this.takeFields() : null;
       const modelFields = model === null ? undefined : { model };
       const data: FcmpData<'conversation.started'> = { session_id: sessionId, ...modelFields, ...fields };
       this.#hasFcmp ||= isStatus;
-      this.#pushFcmp('conversation.started', data, this.#sessionOnly);
+      this.#publish(this.#describe('conversation.started', data, this.#sessionOnly));
     }
     this.release();
   }
@@ -319,17 +310,17 @@ export class EventWriter {
   release(): void {
     const heldEvents = this.#heldEvents ?? [];
     this.#heldEvents = null;
-    for (const { subject, ...event } of heldEvents) this.#publish({ ...event, correlation: this.#correlate(subject) });
+    for (const event of heldEvents) this.#publish({ ...event, correlation: this.#correlate(event.subject) });
   }
 
-  #pushFcmp(type: FcmpType, data: FcmpEvent['data'], correlation: Correlation): void {
-    const { rawRef } = this;
-    this.#publish({ type, data, correlation, meta: this.#meta, rawRef, engineAt: this.#engineAt });
+  #describe(type: FcmpType, data: FcmpEvent['data'], correlation: Correlation): WaitingEvent {
+    return { type, data, correlation, meta: this.#meta, rawRef: this.rawRef, engineAt: this.#engineAt };
   }
 
   #publish(event: WaitingEvent): void {
     if (!this.keepsWaiting) this.publishWaiting();
-    if (this.#start.usageEndsStep && canEndStep(event.type, event.data)) this.#waitingEvent = event;
+    if (this.#engine.guarantees?.usage === 'after step' && canEndStep(event.type, event.data))
+      this.#waitingEvent = event;
     else this.#pushEvent(event);
   }
 
@@ -340,7 +331,7 @@ export class EventWriter {
       seq: ++this.#fcmpSeq,
       ts: this.#ts,
       ...(engineAt === null ? undefined : { engine_at: engineAt }),
-      engine: this.#start.engine,
+      engine: this.#engine.name,
       type,
       data,
       meta,
@@ -362,7 +353,8 @@ export class EventWriter {
   }
 
   #createSource(confidence: number): RaspSource {
-    return { engine: this.#start.engine, parser: this.#parser, parser_version: this.#start.parserVersion, confidence };
+    const { name: engine, parserVersion: parser_version } = this.#engine;
+    return { engine, parser: this.#parser, parser_version, confidence };
   }
 }
 

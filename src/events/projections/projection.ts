@@ -23,29 +23,24 @@ interface Remainder {
 }
 
 /** Tracks the streamed text of open messages, so the complete text is not reported twice. */
-export function createTextTracker(): TextTracker {
-  const open = new Map<string, string>();
-  return {
-    append(id, chunk) {
-      open.set(id, (open.get(id) ?? '') + chunk);
-    },
-    finish(id, complete) {
-      const streamed = open.get(id) ?? '';
-      open.delete(id);
-      if (complete.startsWith(streamed)) return { rest: complete.slice(streamed.length), diverged: false };
-      // Engines trim the complete text but not its deltas.
-      return { rest: '', diverged: complete.trim() !== streamed.trim() };
-    },
-    clear() {
-      open.clear();
-    },
-  };
-}
+export class TextTracker {
+  readonly #open = new Map<string, string>();
 
-interface TextTracker {
-  append(id: string, chunk: string): void;
-  finish(id: string, complete: string): Remainder;
-  clear(): void;
+  append(id: string, chunk: string): void {
+    this.#open.set(id, (this.#open.get(id) ?? '') + chunk);
+  }
+
+  finish(id: string, complete: string): Remainder {
+    const streamed = this.#open.get(id) ?? '';
+    this.#open.delete(id);
+    if (complete.startsWith(streamed)) return { rest: complete.slice(streamed.length), diverged: false };
+    // Engines trim the complete text but not its deltas.
+    return { rest: '', diverged: complete.trim() !== streamed.trim() };
+  }
+
+  clear(): void {
+    this.#open.clear();
+  }
 }
 
 /** Returns an id that is unique in a conversation: engines restart their numbering of calls in each attempt. */

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createTextTracker } from './projection.js';
+import { TextTracker } from './projection.js';
 
 test('a complete text adds what its chunks lack', () => {
-  const textTracker = createTextTracker();
+  const textTracker = new TextTracker();
   textTracker.append('m', 'Hel');
   textTracker.append('n', 'Bye');
   expect(textTracker.finish('m', 'Hello')).toEqual({ rest: 'lo', diverged: false });
@@ -11,14 +11,14 @@ test('a complete text adds what its chunks lack', () => {
 });
 
 test('text without chunks is reported in full, even under an id that was finished before', () => {
-  const textTracker = createTextTracker();
+  const textTracker = new TextTracker();
   textTracker.append('m', 'Hello');
   textTracker.finish('m', 'Hello');
   expect(textTracker.finish('m', 'Hello')).toEqual({ rest: 'Hello', diverged: false });
 });
 
 test('surrounding white space does not count as a difference, other words do', () => {
-  const textTracker = createTextTracker();
+  const textTracker = new TextTracker();
   textTracker.append('m', ' Hello\n');
   expect(textTracker.finish('m', 'Hello')).toEqual({ rest: '', diverged: false });
   textTracker.append('m', 'Hello, world');
@@ -28,7 +28,7 @@ test('surrounding white space does not count as a difference, other words do', (
 test('chunks and rest make up the complete text, however it is split', () => {
   fc.assert(
     fc.property(fc.array(fc.string()), fc.string(), (chunks, last) => {
-      const textTracker = createTextTracker();
+      const textTracker = new TextTracker();
       for (const chunk of chunks) textTracker.append('m', chunk);
       const whole = chunks.join('') + last;
       expect(chunks.join('') + textTracker.finish('m', whole).rest).toBe(whole);

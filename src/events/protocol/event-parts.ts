@@ -175,6 +175,10 @@ export const RAW_STREAMS = [...STREAMS, 'stdin'] as const;
 /** One of `RAW_STREAMS`: an output stream of the agent, or its input. */
 export type CapturedStream = (typeof RAW_STREAMS)[number];
 
+export function perStream<Value>(create: (stream: CapturedStream) => Value): Record<CapturedStream, Value> {
+  return { stdout: create('stdout'), stderr: create('stderr'), pty: create('pty'), stdin: create('stdin') };
+}
+
 /** The bytes of an event's frame: stream, `byte_from`, and `byte_to` (exclusive). */
 export const rawRefSchema = object({
   attempt_number: ordinal,

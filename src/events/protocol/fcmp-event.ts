@@ -14,34 +14,15 @@ import {
 import type { FromSchema, ObjectSchema, Schema } from '../../base/index.js';
 import { COMPLETED_REASONS } from './completion.js';
 import { withEngineFields } from './engine-fields.js';
-import {
-  correlationSchema,
-  artifact,
-  diagnosticCode,
-  diffSchema,
-  failure,
-  failureCause,
-  inputReplied,
-  inputRequired,
-  locationsSchema,
-  messageDelta,
-  messageFinal,
-  permissionReplied,
-  permissionRequired,
-  planSchema,
-  raw,
-  reasoning,
-  rawRefSchema,
-  usageSchema,
-} from './event-parts.js';
+import * as parts from './event-parts.js';
 import { engineName } from './engine-names.js';
 
 /** Adds the usage of an event's step or, for the last event of an attempt, the usage so far; and the engine's fields. */
 function withUsage<R extends Readonly<Record<string, Schema>>, O extends Readonly<Record<string, Schema>>>(
   schema: ObjectSchema<R, O>,
 ) {
-  const properties = { ...schema.properties, usage: usageSchema };
-  const withUsageField: ObjectSchema<R, O & { readonly usage: typeof usageSchema }> = { ...schema, properties };
+  const properties = { ...schema.properties, usage: parts.usageSchema };
+  const withUsageField: ObjectSchema<R, O & { readonly usage: typeof parts.usageSchema }> = { ...schema, properties };
   return withEngineFields(withUsageField);
 }
 
@@ -50,10 +31,10 @@ const FCMP_DATA = {
   'conversation.started': withEngineFields(object({ session_id: { anyOf: [name, { type: 'null' }] } })),
   /** A status that is no other event, such as a request to the model or the end of a step, under the engine's name. */
   'conversation.status': withUsage(object({ status: name }, { reason: text })),
-  'assistant.message.delta': messageDelta,
+  'assistant.message.delta': parts.messageDelta,
   /** `model` and `usage` belong to the message's step, if the engine reports them with the message. */
-  'assistant.message.final': withUsage(messageFinal),
-  'assistant.reasoning': withEngineFields(reasoning),
+  'assistant.message.final': withUsage(parts.messageFinal),
+  'assistant.reasoning': withEngineFields(parts.reasoning),
   'assistant.tool_call': withUsage(
     object(
       { tool_call_id: name, name, status: oneOf(['started', 'completed', 'failed']) },
@@ -61,44 +42,44 @@ const FCMP_DATA = {
         input: anything,
         output: anything,
         error: text,
-        diff: diffSchema,
-        locations: locationsSchema,
+        diff: parts.diffSchema,
+        locations: parts.locationsSchema,
         parent_tool_call_id: name,
       },
     ),
   ),
-  'assistant.plan': withEngineFields(planSchema),
+  'assistant.plan': withEngineFields(parts.planSchema),
   /** A prompt as the engine received it: from the user, or from the agent to a sub-agent. */
   'user.message': withEngineFields(object({ text }, { reason: text, parent_tool_call_id: name })),
-  'user.input.required': withUsage(inputRequired),
-  'user.input.replied': inputReplied,
-  'permission.required': withEngineFields(permissionRequired),
-  'permission.replied': withEngineFields(permissionReplied),
+  'user.input.required': withUsage(parts.inputRequired),
+  'user.input.replied': parts.inputReplied,
+  'permission.required': withEngineFields(parts.permissionRequired),
+  'permission.replied': withEngineFields(parts.permissionReplied),
   'conversation.completed': withUsage(
     object({ state: { const: 'completed' }, reason_code: oneOf(listKeys(COMPLETED_REASONS)) }),
   ),
-  'conversation.failed': withUsage(object({ error: failure })),
-  'artifact.created': artifact,
-  'artifact.modified': artifact,
-  'artifact.deleted': artifact,
+  'conversation.failed': withUsage(object({ error: parts.failure })),
+  'artifact.created': parts.artifact,
+  'artifact.modified': parts.artifact,
+  'artifact.deleted': parts.artifact,
   /** `severity`, `retrying` and the following fields are set if the engine itself reported the problem. */
   'diagnostic.warning': withUsage(
     object(
-      { code: diagnosticCode, message: text },
+      { code: parts.diagnosticCode, message: text },
       {
         confidence,
         subject: text,
         severity: oneOf(['warning', 'error']),
         retrying: flag,
-        cause: failureCause,
+        cause: parts.failureCause,
         http_status: count,
         attempt: count,
         max_attempts: count,
       },
     ),
   ),
-  'raw.stdout': raw,
-  'raw.stderr': raw,
+  'raw.stdout': parts.raw,
+  'raw.stderr': parts.raw,
 } as const;
 
 /** The version of new events. */
@@ -116,8 +97,8 @@ const envelope = object(
     data: { type: 'object' },
     /** `cached_from` is the run whose cached result this one repeats. */
     meta: object({ attempt: ordinal }, { confidence, cached_from: name }),
-    correlation: correlationSchema,
-    raw_ref: { anyOf: [rawRefSchema, { type: 'null' }] },
+    correlation: parts.correlationSchema,
+    raw_ref: { anyOf: [parts.rawRefSchema, { type: 'null' }] },
   },
   /** When the event happened by the engine's own clock; `ts` is when Sluice read it. */
   { engine_at: timestamp },

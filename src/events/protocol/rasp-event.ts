@@ -13,33 +13,18 @@ import {
 } from '../../base/index.js';
 import type { FromSchema, ObjectSchema, Schema } from '../../base/index.js';
 import { COMPLETION_STATES, endSignalName, REASON_CODES, VERDICTS } from './completion.js';
-import {
-  correlationSchema,
-  artifact,
-  diagnostic,
-  diagnosticCode,
-  diffSchema,
-  failure,
-  failureCause,
-  inputReplied,
-  inputRequired,
-  messageDelta,
-  locationsSchema,
-  messageFinal,
-  permissionReplied,
-  permissionRequired,
-  planSchema,
-  raw,
-  reasoning,
-  rawRefSchema,
-  usageSchema,
-} from './event-parts.js';
+import * as parts from './event-parts.js';
 import { engineName } from './engine-names.js';
 
 const exitCode = { type: ['integer', 'null'] } as const;
 const signal = { type: ['string', 'null'] } as const;
 const reasonCode = oneOf(listKeys(REASON_CODES));
-const toolCall = { input: anything, parent_tool_call_id: name, diff: diffSchema, locations: locationsSchema } as const;
+const toolCall = {
+  input: anything,
+  parent_tool_call_id: name,
+  diff: parts.diffSchema,
+  locations: parts.locationsSchema,
+} as const;
 /** Adds `detail`: other fields of the engine's record, unchanged, at most 4 KiB; the rest is in the raw bytes. */
 const withDetail = <R extends Readonly<Record<string, Schema>>, O extends Readonly<Record<string, Schema>>>(
   schema: ObjectSchema<R, O>,
@@ -54,11 +39,14 @@ const RASP_DATA = {
   /** `status` is the engine's name for the event (`thread.started`, `step_finish`, `init`). */
   'lifecycle.run.status': object(
     { status: name },
-    { session_id: name, model: name, engine_version: name, usage: usageSchema, reason: text, detail: anything },
+    { session_id: name, model: name, engine_version: name, usage: parts.usageSchema, reason: text, detail: anything },
   ),
-  'lifecycle.run.completed': object({ reason_code: reasonCode, exit_code: exitCode, signal }, { usage: usageSchema }),
-  'lifecycle.run.failed': object({ error: failure, exit_code: exitCode, signal }, { usage: usageSchema }),
-  'lifecycle.run.canceled': object({ error: failure, exit_code: exitCode, signal }, { usage: usageSchema }),
+  'lifecycle.run.completed': object(
+    { reason_code: reasonCode, exit_code: exitCode, signal },
+    { usage: parts.usageSchema },
+  ),
+  'lifecycle.run.failed': object({ error: parts.failure, exit_code: exitCode, signal }, { usage: parts.usageSchema }),
+  'lifecycle.run.canceled': object({ error: parts.failure, exit_code: exitCode, signal }, { usage: parts.usageSchema }),
   'lifecycle.completion.state': object({
     state: oneOf(COMPLETION_STATES),
     reason_code: reasonCode,
@@ -72,14 +60,14 @@ const RASP_DATA = {
       verdict: { anyOf: [oneOf(VERDICTS), { type: 'null' }] },
     }),
   }),
-  'agent.message.delta': withDetail(messageDelta),
-  'agent.message.final': withDetail(messageFinal),
-  'agent.reasoning.summary': withDetail(reasoning),
-  'agent.plan': withDetail(planSchema),
-  'interaction.user_input.required': inputRequired,
-  'interaction.user_input.replied': inputReplied,
-  'interaction.permission.required': withDetail(permissionRequired),
-  'interaction.permission.replied': withDetail(permissionReplied),
+  'agent.message.delta': withDetail(parts.messageDelta),
+  'agent.message.final': withDetail(parts.messageFinal),
+  'agent.reasoning.summary': withDetail(parts.reasoning),
+  'agent.plan': withDetail(parts.planSchema),
+  'interaction.user_input.required': parts.inputRequired,
+  'interaction.user_input.replied': parts.inputReplied,
+  'interaction.permission.required': withDetail(parts.permissionRequired),
+  'interaction.permission.replied': withDetail(parts.permissionReplied),
   'tool.call.started': withDetail(object({ tool_call_id: name, name }, toolCall)),
   'tool.call.completed': withDetail(
     object({ tool_call_id: name, name }, { ...toolCall, output: anything, exit_code: exitCode }),
@@ -87,20 +75,20 @@ const RASP_DATA = {
   'tool.call.failed': withDetail(
     object({ tool_call_id: name, name, error: text }, { ...toolCall, output: anything, exit_code: exitCode }),
   ),
-  'artifact.created': artifact,
-  'artifact.modified': artifact,
-  'artifact.deleted': artifact,
-  'diagnostic.parser.warning': diagnostic,
+  'artifact.created': parts.artifact,
+  'artifact.modified': parts.artifact,
+  'artifact.deleted': parts.artifact,
+  'diagnostic.parser.warning': parts.diagnostic,
   /** Part of the protocol, but never emitted by Sluice: its readers continue after any input. */
-  'diagnostic.parser.error': diagnostic,
+  'diagnostic.parser.error': parts.diagnostic,
   /** `retrying` distinguishes a retry from a failure; `cause`, `http_status` and `attempt` are set if the engine reports them. */
   'diagnostic.engine.error': object(
-    { code: diagnosticCode, message: text, severity: oneOf(['warning', 'error']), retrying: flag },
-    { cause: failureCause, http_status: count, attempt: count, max_attempts: count, detail: anything },
+    { code: parts.diagnosticCode, message: text, severity: oneOf(['warning', 'error']), retrying: flag },
+    { cause: parts.failureCause, http_status: count, attempt: count, max_attempts: count, detail: anything },
   ),
-  'raw.stdout': raw,
-  'raw.stderr': raw,
-  'raw.pty': raw,
+  'raw.stdout': parts.raw,
+  'raw.stderr': parts.raw,
+  'raw.pty': parts.raw,
 } as const;
 
 /** The parser that read an event, and its confidence. */
@@ -119,8 +107,8 @@ const envelope = object({
   source: sourceSchema,
   event: object({ category: name, type: name }),
   data: { type: 'object' },
-  correlation: correlationSchema,
-  raw_ref: { anyOf: [rawRefSchema, { type: 'null' }] },
+  correlation: parts.correlationSchema,
+  raw_ref: { anyOf: [parts.rawRefSchema, { type: 'null' }] },
 });
 
 /** A type of RASP event. */

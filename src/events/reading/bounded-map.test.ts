@@ -25,7 +25,7 @@ describe('a bounded map', () => {
       }
     }
     expect([...map.keys()]).toEqual(expected);
-    expect([...set]).toEqual(expected);
+    expect([...set.keys()]).toEqual(expected);
   };
 
   it('keeps the newest entries, whatever is removed or set again meanwhile', () => {

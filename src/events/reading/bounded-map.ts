@@ -16,24 +16,19 @@ export class BoundedMap<Key, Value> extends Map<Key, Value> {
     if (oldest.done !== true) this.delete(oldest.value);
     return this;
   }
+
+  /** Removes an entry and returns its value. */
+  take(key: Key): Value | undefined {
+    const value = this.get(key);
+    this.delete(key);
+    return value;
+  }
 }
 
 /** A set that drops its oldest member when it grows beyond its limit. */
-export class BoundedSet<Member> extends Set<Member> {
-  readonly #limit: number;
-  readonly #oldest: Iterator<Member, undefined>;
-
-  constructor(limit: number) {
-    super();
-    this.#limit = limit;
-    this.#oldest = this.values();
-  }
-
-  override add(member: Member): this {
-    super.add(member);
-    const oldest = this.size > this.#limit ? this.#oldest.next() : NOTHING;
-    if (oldest.done !== true) this.delete(oldest.value);
-    return this;
+export class BoundedSet<Member> extends BoundedMap<Member, true> {
+  add(member: Member): void {
+    this.set(member, true);
   }
 }
 

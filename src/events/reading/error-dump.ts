@@ -1,4 +1,4 @@
-import type { CapturedStream } from '../protocol/event-parts.js';
+import { perStream, type CapturedStream } from '../protocol/event-parts.js';
 
 /** An indented line, or the closing brackets after indented lines. */
 const CONTINUATION = /^(?:\s|[\])}]+[,;)]?\s*$)/u;
@@ -8,7 +8,7 @@ const CONTINUATION = /^(?:\s|[\])}]+[,;)]?\s*$)/u;
  * These lines belong to the error that was reported with the first line.
  */
 export class ErrorDump {
-  readonly #isOpen: Record<CapturedStream, boolean> = { stdout: false, stderr: false, pty: false, stdin: false };
+  readonly #isOpen = perStream(() => false);
 
   /** Starts a dump after the first line of an error. */
   start(stream: CapturedStream): void {

@@ -1,9 +1,9 @@
-import { AttemptReader } from '../attempt/attempt-reader.js';
+import { Reducer } from '../attempt/reducer.js';
 import type { Engine } from '../engines/engine.js';
 import type { Frame, JsonFrame, TextFrame } from '../framing/frame.js';
 import { EventWriter } from '../mapping/event-writer.js';
 import { readJson } from '../framing/segment-line.js';
-import type { Emit } from '../engines/fact.js';
+import { align } from '../../base/index.js';
 import { MainLines, decrement, hashText } from './main-lines.js';
 
 /** Limits on the terminal's waiting frames and their bytes; beyond them, the oldest are reported. */
@@ -17,38 +17,31 @@ const MAX_WAITING_BYTES = 8 * 1024 * 1024;
  */
 export class TerminalMerge {
   readonly #engine: Engine;
-  readonly #attempt: AttemptReader;
+  readonly #attempt: Reducer;
   readonly #writer: EventWriter;
   /** The frames of stdout and stderr, which are already reported; all of them must be added. */
   readonly main = new MainLines();
   /** Reads only the terminal, whose records are complete even if stdout lost some. */
-  readonly #shadow: AttemptReader;
+  readonly #shadow: Reducer;
   readonly #shadowWriter: EventWriter;
   #waitingFrames: WaitingFrame[] = [];
   #waitingBytes = 0;
   #session: string | null = null;
-  readonly #tally = new MergeTally();
+  /** The records that the streams lost. */
+  #restored: { count: number; readonly first: Frame; last: Frame } | null = null;
+  /** Counts of the records that could not be compared, and of other lines. */
+  #setAsideCount = 0;
+  #lineCount = 0;
   #hasPartner = false;
   /** Whether the streams had not printed a waiting record when it arrived. */
   #mayBeLost = false;
 
-  constructor(engine: Engine, attempt: AttemptReader, writer: EventWriter) {
+  constructor(engine: Engine, attempt: Reducer, writer: EventWriter) {
     this.#engine = engine;
     this.#attempt = attempt;
     this.#writer = writer;
-    const { name, parser, parserVersion } = engine;
-    const shadowStart = {
-      runId: 'shadow',
-      attempt: 1,
-      fcmpSeq: 0,
-      sessionId: null,
-      isContinued: false,
-      cachedFrom: null,
-      waitsForSession: false,
-      usageEndsStep: false,
-    };
-    this.#shadowWriter = new EventWriter({ ...shadowStart, engine: name, parser, parserVersion });
-    this.#shadow = new AttemptReader(engine, this.#shadowWriter);
+    this.#shadowWriter = new EventWriter(engine, { runId: 'shadow', attempt: 1 });
+    this.#shadow = new Reducer(engine, this.#shadowWriter);
   }
 
   addTerminal(frame: Frame): void {
@@ -75,16 +68,23 @@ export class TerminalMerge {
   /** Called after the last frame. */
   end(): void {
     this.#settle(true);
-    this.#tally.report(
-      (fact) => this.#attempt.reducer.add(fact),
-      this.main.hasStdout,
-      () => this.#explainSetAside(),
-    );
+    if (this.#restored !== null) {
+      const { first, last, count } = this.#restored;
+      this.#attempt.add({ fact: 'frames', first, last });
+      this.#warn(`Restored ${countRecords(count)} missing from stdout, using the terminal.`);
+    } else if (!this.main.hasStdout && this.#setAsideCount === 0 && this.#lineCount > 0)
+      this.#warn(`Stdout is empty, but the terminal shows other lines: ${this.#lineCount}.`);
+    if (this.#setAsideCount > 0)
+      this.#warn(`Set aside ${countRecords(this.#setAsideCount)} from the terminal: ${this.#explainSetAside()}.`);
+  }
+
+  #warn(message: string): void {
+    this.#attempt.add({ fact: 'warning', code: 'PTY_STREAM_MISMATCH', message });
   }
 
   #settle(isFinal: boolean): void {
     this.#mayBeLost = false;
-    const previousOutcome = this.#attempt.reducer.evidence;
+    const previousOutcome = this.#attempt.evidence;
     const records = this.#waitingFrames.filter(({ kind }) => kind === 'json');
     const { partners, unpaired } = this.#pair(records);
     const lastPaired = partners.findLastIndex((partner) => partner >= 0);
@@ -105,8 +105,8 @@ export class TerminalMerge {
     // Without other streams, the terminal's records are in order, and their outcome is the attempt's outcome.
     if (this.main.isEmpty) return;
     // Restored records are reported late, so their outcome must not replace the outcome of later records.
-    const isComplete = isFinal && this.#tally.hasRestored && !this.main.hasRecords;
-    this.#attempt.reducer.evidence = isComplete ? this.#shadow.reducer.evidence : previousOutcome;
+    const isComplete = isFinal && this.#restored !== null && !this.main.hasRecords;
+    this.#attempt.evidence = isComplete ? this.#shadow.evidence : previousOutcome;
   }
 
   /** Pairs these records with the streams' records (-1: no partner) and counts the streams' unpaired records by key. */
@@ -139,15 +139,18 @@ export class TerminalMerge {
     if (waitingFrame.kind === 'blank') return;
     if (waitingFrame.kind === 'text' && this.#isSameSession() && this.main.takeText(waitingFrame.key)) return;
     const frame = waitingFrame.restore();
-    if (frame.kind === 'text') this.#tally.addLine();
+    if (frame.kind === 'text') this.#lineCount += 1;
     const isReadable = frame.kind === 'json' || (frame.kind === 'text' && this.#isEngineText(frame.problem));
     if (!isReadable || !this.#isMergeable()) {
       this.#attempt.setAside(frame);
-      if (frame.kind === 'json') this.#tally.addSetAside();
+      if (frame.kind === 'json') this.#setAsideCount += 1;
       return;
     }
     this.#attempt.read(frame);
-    if (frame.kind === 'json') this.#tally.addRestored(frame);
+    if (frame.kind !== 'json') return;
+    this.#restored ??= { count: 0, first: frame, last: frame };
+    this.#restored.count += 1;
+    this.#restored.last = frame;
   }
 
   /** Errors appear only on the terminal if the streams are empty; damaged records on either. */
@@ -202,96 +205,6 @@ function copyForWaiting(frame: Frame): WaitingFrame {
   };
 }
 
-/** Counts the terminal records that the streams lost, the records that could not be compared, and other lines. */
-class MergeTally {
-  #restored = 0;
-  #first: Frame | null = null;
-  #last: Frame | null = null;
-  #setAside = 0;
-  #lines = 0;
-
-  get hasRestored(): boolean {
-    return this.#restored > 0;
-  }
-
-  addRestored(frame: Frame): void {
-    this.#restored += 1;
-    this.#first ??= frame;
-    this.#last = frame;
-  }
-
-  addSetAside(): void {
-    this.#setAside += 1;
-  }
-
-  addLine(): void {
-    this.#lines += 1;
-  }
-
-  /** Reports the counts; `explain` is called only if records were set aside. */
-  report(emit: Emit, hasStdout: boolean, explain: () => string): void {
-    if (this.#first !== null && this.#last !== null) {
-      emit({ fact: 'frames', first: this.#first, last: this.#last });
-      const message = `Restored ${countRecords(this.#restored)} missing from stdout, using the terminal.`;
-      emit({ fact: 'warning', code: 'PTY_STREAM_MISMATCH', message });
-    }
-    if (!hasStdout && this.#restored + this.#setAside === 0 && this.#lines > 0) {
-      const message = `Stdout is empty, but the terminal shows other lines: ${this.#lines}.`;
-      emit({ fact: 'warning', code: 'PTY_STREAM_MISMATCH', message });
-    }
-    if (this.#setAside === 0) return;
-    const message = `Set aside ${countRecords(this.#setAside)} from the terminal: ${explain()}.`;
-    emit({ fact: 'warning', code: 'PTY_STREAM_MISMATCH', message });
-  }
-}
-
 function countRecords(count: number): string {
   return count === 1 ? '1 record' : `${count} records`;
-}
-
-/**
- * Aligns two sequences, pairing as many equal elements as possible, in order. For each element of `other`, the result
- * has the index of its partner in `main`, or -1. An element that occurs twice in both is paired twice. The cost is the
- * product of the lengths without common prefix and suffix, so pass sections of a stream, not all of it.
- *
- * @example
- * align(['a', 'c'], ['a', 'b', 'c']) // [0, -1, 1]
- */
-export function align(main: readonly string[], other: readonly string[]): number[] {
-  const partners = other.map(() => -1);
-  let start = 0;
-  while (start < main.length && start < other.length && main[start] === other[start]) partners[start] = start++;
-  let mainEnd = main.length;
-  let otherEnd = other.length;
-  while (mainEnd > start && otherEnd > start && main[mainEnd - 1] === other[otherEnd - 1]) {
-    mainEnd--;
-    otherEnd--;
-    partners[otherEnd] = mainEnd;
-  }
-  alignMiddle(main.slice(start, mainEnd), other.slice(start, otherEnd), (mainIndex, otherIndex) => {
-    partners[start + otherIndex] = start + mainIndex;
-  });
-  return partners;
-}
-
-/** Finds the longest common subsequence. */
-function alignMiddle(
-  main: readonly string[],
-  other: readonly string[],
-  onPair: (mainIndex: number, otherIndex: number) => void,
-): void {
-  const width = other.length + 1;
-  // Cell [i][j]: the maximum number of pairs between main from i on and other from j on.
-  const pairs = new Uint16Array((main.length + 1) * width);
-  const at = (i: number, j: number): number => pairs[i * width + j] ?? 0;
-  for (let i = main.length - 1; i >= 0; i--) {
-    for (let j = other.length - 1; j >= 0; j--) {
-      pairs[i * width + j] = main[i] === other[j] ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1));
-    }
-  }
-  for (let i = 0, j = 0; i < main.length && j < other.length;) {
-    if (main[i] === other[j]) onPair(i++, j++);
-    else if (at(i + 1, j) >= at(i, j + 1)) i++;
-    else j++;
-  }
 }

@@ -1,4 +1,4 @@
-import { AttemptReader } from '../attempt/attempt-reader.js';
+import { Reducer } from '../attempt/reducer.js';
 import { endAttempt, startWithoutSession, type AttemptEnd } from '../end/attempt-end.js';
 import type { Engine, ProcessExit } from '../engines/engine.js';
 import type { Frame } from '../framing/frame.js';
@@ -12,23 +12,35 @@ import type {
   ByteRange,
   StreamCoverage,
 } from '../protocol/translator-output.js';
-import type { CapturedStream } from '../protocol/event-parts.js';
+import type { EngineName } from '../protocol/engine-names.js';
+import { perStream, type CapturedStream } from '../protocol/event-parts.js';
 import { TerminalMerge } from '../terminal/terminal-merge.js';
 
-export interface AttemptStart {
+/** Options for a translator. */
+export interface TranslatorOptions {
+  /** The engine that printed the bytes: a built-in engine or one of `engines`; `auto` detects it from the bytes. */
+  readonly engine: EngineName | 'auto' | (string & {});
+  /** Additional engines, created with `defineEngine`. */
+  readonly engines?: readonly Engine[] | undefined;
   readonly runId: string;
+  /** The number of the attempt, counted from 1. */
   readonly attempt: number;
-  readonly mode: 'auto' | 'interactive';
-  readonly fcmpSeq: number;
-  readonly sessionId: string | null;
-  readonly isContinued: boolean;
-  readonly reply: string | null;
-  /** The run whose cached result this one repeats. */
-  readonly cachedFrom: string | null;
-  /** Whether the terminal is the agent's only stream. */
-  readonly terminalOnly: boolean;
-  /** Whether the engine could not be detected and the output is read as plain text. */
-  readonly isGuess: boolean;
+  /** `interactive` (default): a user answers questions. `auto`: the verdict on the output decides. */
+  readonly mode?: 'auto' | 'interactive' | undefined;
+  /** The last FCMP number the run has used; 0 for the first attempt. */
+  readonly fcmpSeq?: number | undefined;
+  /** The session this attempt resumes. */
+  readonly sessionId?: string | undefined;
+  /** Whether an earlier attempt started the conversation, for agents that print no session id. */
+  readonly isContinued?: boolean | undefined;
+  /** The answer this attempt was started with. */
+  readonly reply?: string | undefined;
+  /** The run whose cached result is repeated. */
+  readonly cachedFrom?: string | undefined;
+  /** Whether the terminal is the only stream, which is then not compared with others. */
+  readonly terminalOnly?: boolean | undefined;
+  /** Returns milliseconds since 1970; called once per push. */
+  readonly clock?: (() => number) | undefined;
 }
 
 /** The confidence that unrecognized output is plain text. */
@@ -37,12 +49,14 @@ const GUESS_CONFIDENCE = 0.2;
 /** Translates the streams of one attempt whose engine is known. The time is passed with the bytes. */
 export class StreamTranslator {
   readonly #engine: Engine;
-  readonly #start: AttemptStart;
+  readonly #options: TranslatorOptions;
+  /** Whether the engine could not be detected and the output is read as plain text. */
+  readonly #isGuess: boolean;
   readonly #writer: EventWriter;
-  readonly #attempt: AttemptReader;
+  readonly #attempt: Reducer;
   readonly #mismatch: EngineMismatch;
   readonly #framers: Readonly<Record<CapturedStream, Framer>>;
-  readonly #ledgers: Readonly<Record<CapturedStream, CoverageLedger>>;
+  readonly #ledgers = perStream(() => new CoverageLedger());
   /** Recent stream output, to compare with a terminal that starts late. */
   readonly #recent = { stdout: new RecentBytes(), stderr: new RecentBytes() };
   #terminal: TerminalMerge | null = null;
@@ -52,30 +66,21 @@ export class StreamTranslator {
   #bytes = 0;
 
   /** `engines` are all engines, to detect output of a different engine. */
-  constructor(engine: Engine, engines: readonly Engine[], start: AttemptStart) {
+  constructor(engine: Engine, engines: readonly Engine[], options: TranslatorOptions, isGuess = false) {
     this.#engine = engine;
     this.#mismatch = new EngineMismatch(engine, engines);
-    this.#start = start;
-    const { name, parser, parserVersion } = engine;
-    const waitsForSession = engine.guarantees.session === 'early';
-    const usageEndsStep = engine.guarantees.usage === 'after step';
-    this.#writer = new EventWriter({ ...start, engine: name, parser, parserVersion, waitsForSession, usageEndsStep });
-    this.#attempt = new AttemptReader(engine, this.#writer);
-    this.#ledgers = {
-      stdout: new CoverageLedger(),
-      stderr: new CoverageLedger(),
-      pty: new CoverageLedger(),
-      stdin: new CoverageLedger(),
-    };
-    this.#framers = {
-      stdout: this.#createFramer('stdout', (frame) => this.#read(frame)),
-      stderr: this.#createFramer('stderr', (frame) => this.#read(frame)),
-      pty: this.#createFramer('pty', (frame) => {
-        if (start.terminalOnly) this.#read(frame);
-        else this.#terminal?.addTerminal(frame);
+    this.#options = options;
+    this.#isGuess = isGuess;
+    this.#writer = new EventWriter(engine, options);
+    this.#attempt = new Reducer(engine, this.#writer);
+    this.#framers = perStream((stream) =>
+      this.#createFramer(stream, (frame) => {
+        this.#ledgers[stream].claim(frame.from, frame.to);
+        if (stream === 'stdin') this.#readSent(frame);
+        else if (stream === 'pty' && options.terminalOnly !== true) this.#terminal?.addTerminal(frame);
+        else this.#read(frame);
       }),
-      stdin: this.#createFramer('stdin', (frame) => this.#readSent(frame)),
-    };
+    );
   }
 
   /** Reads the next bytes of a stream, which arrived at `atMs`. */
@@ -88,7 +93,7 @@ export class StreamTranslator {
       this.#bytes += bytes.length;
     }
     if (stream === 'pty') {
-      if (!this.#start.terminalOnly) this.#terminal ??= this.#startTerminal();
+      if (this.#options.terminalOnly !== true) this.#terminal ??= this.#startTerminal();
     } else if (stream !== 'stdin' && this.#terminal === null) this.#recent[stream].add(bytes);
     this.#framers[stream].push(bytes);
     return this.#writer.take();
@@ -101,9 +106,9 @@ export class StreamTranslator {
   }
 
   peek(): Omit<DrainResult, 'events'> {
-    const { endSignal, runtimeError, usage } = this.#attempt.reducer.evidence;
+    const { endSignal, runtimeError, usage } = this.#attempt.evidence;
     return {
-      doneMarker: this.#attempt.reducer.messages.doneMarkers > 0,
+      doneMarker: this.#attempt.messages.doneMarkers > 0,
       endSignal,
       runtimeError,
       sessionId: this.#writer.sessionId,
@@ -115,23 +120,22 @@ export class StreamTranslator {
   end(end: AttemptEnd, atMs: number): Emitted[] {
     this.#readRest(end, atMs);
     const silenceMs = this.#bytes === 0 ? 0 : atMs - this.#lastByteMs;
-    const { mode } = this.#start;
-    endAttempt(this.#attempt.reducer, this.#writer, { engine: this.#engine, mode, end, bytes: this.#bytes, silenceMs });
+    const { mode = 'interactive' } = this.#options;
+    endAttempt(this.#attempt, this.#writer, { engine: this.#engine, mode, end, bytes: this.#bytes, silenceMs });
     return this.#writer.take();
   }
 
   coverage(): Coverage {
-    const { stdout, stderr, pty, stdin } = this.#ledgers;
-    return { stdout: stdout.report(), stderr: stderr.report(), pty: pty.report(), stdin: stdin.report() };
+    return perStream((stream) => this.#ledgers[stream].report());
   }
 
   /** Unknown types and fields in the engine's output, or null. */
   drift(): DriftSummary | null {
-    return this.#attempt.reducer.drift.summary({
-      run_id: this.#start.runId,
-      attempt_number: this.#start.attempt,
+    return this.#attempt.drift.summary({
+      run_id: this.#options.runId,
+      attempt_number: this.#options.attempt,
       engine: this.#engine.name,
-      engine_version: this.#attempt.reducer.facts.version,
+      engine_version: this.#attempt.facts.version,
     });
   }
 
@@ -142,7 +146,7 @@ export class StreamTranslator {
     for (const framer of Object.values(this.#framers)) framer.end();
     this.#terminal?.end();
     this.#attempt.end(exit);
-    startWithoutSession(this.#attempt.reducer, this.#writer, this.#engine);
+    startWithoutSession(this.#attempt, this.#writer, this.#engine);
     this.#writer.publishWaiting();
     this.#warnAboutMismatch();
   }
@@ -152,30 +156,19 @@ export class StreamTranslator {
     this.#writer.time = toTimestamp(atMs);
     if (this.#isStarted) return;
     this.#isStarted = true;
-    const { mode, attempt, reply, sessionId, cachedFrom, isGuess } = this.#start;
-    const resumed = reply !== null || sessionId !== null;
-    const cached = cachedFrom === null ? undefined : { cached_from: cachedFrom };
+    const { mode = 'interactive', attempt, reply, sessionId, cachedFrom } = this.#options;
+    const resumed = reply !== undefined || sessionId !== undefined;
+    const cached = cachedFrom === undefined ? undefined : { cached_from: cachedFrom };
     this.#writer.write('lifecycle.run.started', { mode, resumed, ...cached });
-    if (isGuess) this.#writer.warn('UNKNOWN_ENGINE_PROFILE', undefined, { confidence: GUESS_CONFIDENCE });
-    if (reply === null) return;
+    if (this.#isGuess) this.#writer.warn('UNKNOWN_ENGINE_PROFILE', undefined, { confidence: GUESS_CONFIDENCE });
+    if (reply === undefined) return;
     const id = `ix_${Math.max(1, attempt - 1)}`;
     this.#writer.write('interaction.user_input.replied', { interaction_id: id, text: reply }, { interaction_id: id });
   }
 
   #createFramer(stream: CapturedStream, onFrame: (frame: Frame) => void): Framer {
-    const ledger = this.#ledgers[stream];
-    return createFramer({
-      ...this.#getFraming(stream),
-      onFrame(frame) {
-        ledger.claim(frame.from, frame.to);
-        onFrame(frame);
-      },
-    });
-  }
-
-  #getFraming(stream: CapturedStream) {
     const { framing } = this.#engine;
-    return { stream, framing, recognizes: (value: object) => this.#engine.detect(value) > 0 };
+    return createFramer({ stream, framing, recognizes: (value) => this.#engine.detect(value) > 0, onFrame });
   }
 
   /** Called with a terminal's first byte: reads the earlier stream output again, for comparison. */
@@ -183,7 +176,7 @@ export class StreamTranslator {
     const terminal = new TerminalMerge(this.#engine, this.#attempt, this.#writer);
     for (const stream of ['stdout', 'stderr'] as const) {
       const recent = this.#recent[stream];
-      const framer = createFramer({ ...this.#getFraming(stream), onFrame: (frame) => terminal.main.add(frame) });
+      const framer = this.#createFramer(stream, (frame) => terminal.main.add(frame));
       framer.push(recent.take());
       if (recent.isTruncated) terminal.main.hasDropped = true;
     }
@@ -211,8 +204,8 @@ export class StreamTranslator {
   }
 }
 
-/** With at least this confidence, a value counts as another agent's output. */
-const SURE_CONFIDENCE = 0.9;
+/** A single frame with at least this confidence shows which agent printed it. */
+export const SURE_CONFIDENCE = 0.9;
 
 const MAX_VALUES = 200;
 

@@ -1,7 +1,7 @@
 import { get, joinTextContent, isRecord, toNames } from '../../reading/record-fields.js';
 import type { Engine, Reader } from '../engine.js';
-import { readRpcMessage, getResultFields, readAuthor } from '../json-rpc.js';
-import type { RpcId, RpcMessage } from '../json-rpc.js';
+import { readRpcMessage, getResultFields, readAuthor, warnReusedId, MAX_OPEN_REQUESTS } from '../json-rpc.js';
+import type { RpcId, RpcMessage, RpcResponse } from '../json-rpc.js';
 import type { JsonFrame, TextFrame } from '../../framing/frame.js';
 import { BoundedMap } from '../../reading/bounded-map.js';
 import type { PermissionOption, Emit, PermissionAnswer, PermissionRequest } from '../fact.js';
@@ -25,7 +25,7 @@ export const acpEngine: Engine = {
     if (message?.kind === 'notification' || message?.kind === 'request') return get.name(message.params, 'sessionId');
     return message?.kind === 'result' ? get.name(getResultFields(message.result), 'sessionId') : null;
   },
-  createReader: createAcpReader,
+  createReader: (emit) => new AcpReader(emit),
 };
 
 /** Methods that exist only in this protocol. */
@@ -35,25 +35,12 @@ function detect(value: object): number {
   const message = readRpcMessage(value);
   if (message === null) return 0;
   const isJsonRpc = get.field(value, 'jsonrpc') === '2.0';
-  switch (message.kind) {
-    case 'notification':
-    case 'request': {
-      if (METHODS.has(message.method) && get.name(message.params, 'sessionId') !== null) return 1;
-      return isJsonRpc ? 0.5 : 0;
-    }
-    case 'result': {
-      const result = getResultFields(message.result);
-      const isAcp = get.object(result, 'agentCapabilities') !== null || get.string(result, 'stopReason') !== null;
-      if (isJsonRpc && isAcp) return 1;
-      return isJsonRpc ? 0.5 : 0;
-    }
-    case 'error':
-      return isJsonRpc ? 0.5 : 0;
-  }
+  if ('method' in message && METHODS.has(message.method) && get.name(message.params, 'sessionId') !== null) return 1;
+  if (!isJsonRpc) return 0;
+  const result = message.kind === 'result' ? getResultFields(message.result) : null;
+  const isAcp = get.object(result, 'agentCapabilities') !== null || get.string(result, 'stopReason') !== null;
+  return isAcp ? 1 : 0.5;
 }
-
-/** Limit on open requests per side; a malicious agent could send them endlessly. */
-const MAX_OPEN = 1024;
 
 interface SentRequest {
   readonly method: string;
@@ -63,22 +50,15 @@ interface SentRequest {
 interface AgentRequest {
   readonly method: string;
   /** Null if it is not a permission request. */
-  readonly question: {
-    readonly callId: string;
-    readonly options: readonly PermissionOption[];
-  } | null;
+  readonly question: { readonly callId: string; readonly options: readonly PermissionOption[] } | null;
 }
 
 /** Reads both directions of a conversation over the Agent Client Protocol. */
-function createAcpReader(emit: Emit): Reader {
-  return new AcpReader(emit);
-}
-
 class AcpReader implements Reader {
   readonly #emit: Emit;
   readonly #updates: AcpUpdates;
-  readonly #sentRequests = new BoundedMap<RpcId, SentRequest>(MAX_OPEN);
-  readonly #agentRequests = new BoundedMap<RpcId, AgentRequest>(MAX_OPEN);
+  readonly #sentRequests = new BoundedMap<RpcId, SentRequest>(MAX_OPEN_REQUESTS);
+  readonly #agentRequests = new BoundedMap<RpcId, AgentRequest>(MAX_OPEN_REQUESTS);
   #hasSent = false;
   /** Whether the agent is repeating the history of a session, before it responds to `session/load`. */
   #isLoading = false;
@@ -132,10 +112,9 @@ class AcpReader implements Reader {
     }
   }
 
-  #readReply(message: Extract<RpcMessage, { kind: 'result' | 'error' }>): void {
-    const request = message.id === null ? undefined : this.#agentRequests.get(message.id);
+  #readReply(message: RpcResponse): void {
+    const request = message.id === null ? undefined : this.#agentRequests.take(message.id);
     if (request === undefined || message.id === null) return this.#emit({ fact: 'noise' });
-    this.#agentRequests.delete(message.id);
     if (request.question !== null) {
       const answer = readPermissionAnswer(message, request.question.options);
       this.#emit({ fact: 'permission_replied', request: message.id, ...answer });
@@ -175,21 +154,18 @@ class AcpReader implements Reader {
       return this.#emit({ fact: 'malformed', why: 'A permission request does not name its tool call.' });
     this.#updates.close(frame);
     if (question === null) {
-      this.#agentRequests.set(id, { method, question: null });
+      this.#agentRequests.set(id, { method, question });
       this.#emit({ fact: 'status', status: method, detail: params });
     } else {
       const { options, call } = question;
+      this.#agentRequests.set(id, { method, question: { callId: call.id, options } });
       this.#updates.open(call.id);
       this.#emit({ fact: 'permission_required', request: id, ...question });
-      this.#agentRequests.set(id, { method, question: { callId: call.id, options } });
     }
-    if (isRepeated) {
-      const message = `The agent used the id ${JSON.stringify(id)} for another request before the first was answered.`;
-      this.#emit({ fact: 'warning', code: 'MALFORMED_RECORD', message, subject: String(id) });
-    }
+    if (isRepeated) warnReusedId(id, this.#emit);
   }
 
-  #readResponse(message: Extract<RpcMessage, { kind: 'result' | 'error' }>, frame: JsonFrame): void {
+  #readResponse(message: RpcResponse, frame: JsonFrame): void {
     const request = this.#findRequest(message);
     if (request === null) {
       if (message.kind === 'error') return this.#readError('a request', message.error, frame);
@@ -202,13 +178,10 @@ class AcpReader implements Reader {
   }
 
   /** Finds the request that a response answers; without recorded input, it is inferred from the result. */
-  #findRequest(message: Extract<RpcMessage, { kind: 'result' | 'error' }>): SentRequest | null {
+  #findRequest(message: RpcResponse): SentRequest | null {
     if (message.id === null) return null;
-    const sentRequest = this.#sentRequests.get(message.id);
-    if (sentRequest !== undefined) {
-      this.#sentRequests.delete(message.id);
-      return sentRequest;
-    }
+    const sentRequest = this.#sentRequests.take(message.id);
+    if (sentRequest !== undefined) return sentRequest;
     if (this.#hasSent || message.kind === 'error') return null;
     const result = getResultFields(message.result);
     const sessionId = get.name(result, 'sessionId');
@@ -220,10 +193,9 @@ class AcpReader implements Reader {
   #readResult({ method, sessionId }: SentRequest, result: object, frame: JsonFrame): void {
     const emit = this.#emit;
     switch (method) {
-      case 'initialize': {
+      case 'initialize':
         emit({ fact: 'version', version: get.name(get.object(result, 'agentInfo'), 'version') });
         return emit({ fact: 'status', status: method, detail: result });
-      }
       case 'session/new':
       case 'session/load':
       case 'session/resume':
@@ -326,10 +298,7 @@ function readOption(option: object): PermissionOption[] {
 }
 
 /** Reads the answer to a permission request. An answer without a valid choice is a denial. */
-function readPermissionAnswer(
-  message: Extract<RpcMessage, { kind: 'result' | 'error' }>,
-  options: readonly PermissionOption[],
-): PermissionAnswer {
+function readPermissionAnswer(message: RpcResponse, options: readonly PermissionOption[]): PermissionAnswer {
   const result = message.kind === 'result' ? getResultFields(message.result) : {};
   const optionId = get.name(get.object(result, 'outcome'), 'optionId');
   const chosenOption = options.find(({ id }) => id === optionId);

@@ -11,12 +11,11 @@ export function readCall(id: string, call: object): ToolCall {
     name: readName(id, call),
     input: readInput(call),
     diff: diff.length === 0 ? undefined : diff,
-    paths: locations === undefined ? undefined : get.records(call, 'locations').flatMap(readPath),
+    paths:
+      locations === undefined
+        ? undefined
+        : get.records(call, 'locations').flatMap((one) => get.name(one, 'path') ?? []),
   };
-}
-
-function readPath(location: object): string | readonly never[] {
-  return get.name(location, 'path') ?? [];
 }
 
 /**

@@ -1,8 +1,6 @@
 import { get, isRecord, toKnownFields, toUsage } from '../../reading/record-fields.js';
-import { detectStreamJson, readStreamJsonSession, createStreamJsonReader } from '../stream-json/stream-json-reader.js';
-import type { Dialect } from '../stream-json/dialect.js';
-import type { Engine } from '../engine.js';
-import type { EngineError, Emit } from '../fact.js';
+import { createStreamJsonEngine } from '../stream-json/stream-json-reader.js';
+import type { EngineError } from '../fact.js';
 import type { Usage } from '../../protocol/event-parts.js';
 import { readUsage } from '../stream-json/read-result.js';
 import { KNOWN_FIELDS } from '../known-fields.js';
@@ -10,20 +8,10 @@ import { KNOWN_FIELDS } from '../known-fields.js';
 const FIELDS = toKnownFields(KNOWN_FIELDS.messages, KNOWN_FIELDS.claude);
 
 /** Claude Code: `claude -p --output-format stream-json --verbose`, or one document with `json`, on stdout. */
-export const claudeEngine: Engine = {
+export const claudeEngine = createStreamJsonEngine({
   name: 'claude',
   parser: 'claude_stream_json',
   parserVersion: '2',
-  framing: 'json',
-  guarantees: { session: 'early', endSignal: true },
-  fields: FIELDS,
-  readsInput: true,
-  detect: (value) => detectStreamJson(value, detectRecord),
-  readSession: readStreamJsonSession,
-  createReader: (emit) => createStreamJsonReader(CLAUDE, emit),
-};
-
-const CLAUDE: Dialect = {
   fields: FIELDS,
   documentParser: 'claude_json',
   endSignal: 'CLAUDE_RESULT_SUCCESS',
@@ -36,28 +24,20 @@ const CLAUDE: Dialect = {
     ['NotebookEdit', 'notebook_path'],
   ]),
   inputIncludesCache: false,
+  scoreRecord,
   readTotalUsage,
   readSystemError,
   readErrorText,
   readLogError,
   readErrorDocument: () => null,
-};
+});
 
 /** `API Error: 400 …` */
 const API_ERROR = /^API Error: (?:([45]\d\d)\b)?/u;
 
-/** Records that similar CLIs do not print in this form score higher. */
-function detectRecord(record: object): number {
-  const type = get.string(record, 'type');
-  if (type === 'system') {
-    const subtype = get.string(record, 'subtype') ?? '';
-    if (!FIELDS.has(`system(${subtype})`)) return 0;
-    if (subtype !== 'init') return 0.6;
-    return get.name(record, 'claude_code_version') === null ? 0.4 : 1;
-  }
-  if (type === null || !FIELDS.has(type)) return 0;
-  if (type === 'result') return get.number(record, 'total_cost_usd') === null ? 0.4 : 0.9;
-  return 0.5;
+function scoreRecord(type: string, record: object): number {
+  if (type === 'result' && get.number(record, 'total_cost_usd') !== null) return 0.9;
+  return type === 'result' || type === 'system' ? 0.4 : 0.5;
 }
 
 function readSystemError(subtype: string, record: object): EngineError | null {
@@ -116,12 +96,11 @@ function readLogError(text: string): EngineError | null {
  * Returns the tokens and the cost of the session so far. A result's `usage` covers this invocation only, `modelUsage`
  * and `total_cost_usd` the whole session, including earlier attempts.
  */
-function readTotalUsage(result: object, emit: Emit): Usage | null {
-  const usage = get.object(result, 'usage');
-  if (usage !== null) emit({ fact: 'record', record: usage, shape: 'message.usage' });
+function readTotalUsage(result: object): Usage | null {
   const cost = get.number(result, 'total_cost_usd');
   const models: readonly [string, unknown][] = Object.entries(get.object(result, 'modelUsage') ?? {});
-  if (models.length === 0) return readUsage(usage, { scope: 'total', inputIncludesCache: false, cost });
+  if (models.length === 0)
+    return readUsage(get.object(result, 'usage'), { scope: 'total', inputIncludesCache: false, cost });
   const counts = models.map(([, model]) => model).filter(isRecord);
   const sum = (key: string): number => counts.reduce((total, model) => total + (get.count(model, key) ?? 0), 0);
   const cached = sum('cacheReadInputTokens');

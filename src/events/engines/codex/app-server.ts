@@ -3,14 +3,11 @@ import type { Usage } from '../../protocol/event-parts.js';
 import { BoundedMap } from '../../reading/bounded-map.js';
 import { readPlan } from '../../reading/read-plan.js';
 import { get, isRecord, joinTextContent, toNames } from '../../reading/record-fields.js';
-import { readRpcMessage, getResultFields } from '../json-rpc.js';
+import { readRpcMessage, getResultFields, warnReusedId, denyWithdrawn, MAX_OPEN_REQUESTS } from '../json-rpc.js';
 import type { RpcId, RpcMessage } from '../json-rpc.js';
-import type { Emit } from '../fact.js';
+import type { Emit, EngineError } from '../fact.js';
 import { AppServerItems } from './app-server-items.js';
 import { isApproval, readApproval, readApprovalAnswer } from './approval.js';
-
-/** Limit on open requests per side; a malicious agent could send them endlessly. */
-const MAX_OPEN = 1024;
 
 const METHOD =
   /^(?:thread|turn|item|account|mcpServer|model|hook|serverRequest|remoteControl)\/|^(?:initialized?|error|warning)$/u;
@@ -20,16 +17,10 @@ export function detectAppServer(value: object): number {
   if (get.field(value, 'jsonrpc') !== undefined) return 0;
   const message = readRpcMessage(value);
   if (message === null) return 0;
-  switch (message.kind) {
-    case 'request':
-    case 'notification':
-      if (!METHOD.test(message.method)) return 0;
-      return get.name(message.params, 'threadId') === null ? 0.5 : 1;
-    case 'result':
-      return get.object(getResultFields(message.result), 'thread') === null ? 0 : 0.9;
-    case 'error':
-      return 0;
-  }
+  if (message.kind === 'error') return 0;
+  if (message.kind === 'result') return get.object(getResultFields(message.result), 'thread') === null ? 0 : 0.9;
+  if (!METHOD.test(message.method)) return 0;
+  return get.name(message.params, 'threadId') === null ? 0.5 : 1;
 }
 
 export function readAppServerSession(value: object): string | null {
@@ -38,17 +29,13 @@ export function readAppServerSession(value: object): string | null {
   return get.name(get.object(getResultFields(message.result), 'thread'), 'id');
 }
 
-interface AgentRequest {
-  readonly method: string;
-  readonly isApproval: boolean;
-}
-
 /** Reads both directions of a conversation with `codex app-server`. */
 export class AppServerReader {
   readonly #emit: Emit;
   readonly #items: AppServerItems;
-  readonly #sentMethods = new BoundedMap<RpcId, string>(MAX_OPEN);
-  readonly #agentRequests = new BoundedMap<RpcId, AgentRequest>(MAX_OPEN);
+  readonly #sentMethods = new BoundedMap<RpcId, string>(MAX_OPEN_REQUESTS);
+  /** The methods of the agent's open requests. */
+  readonly #agentRequests = new BoundedMap<RpcId, string>(MAX_OPEN_REQUESTS);
   /** The thread of the agent itself; sub-agents have threads too. */
   #mainThread: string | null = null;
   #hasSent = false;
@@ -109,14 +96,12 @@ export class AppServerReader {
         return this.#emit({ fact: 'noise' });
       case 'result':
       case 'error': {
-        const request = message.id === null ? undefined : this.#agentRequests.get(message.id);
-        if (request === undefined || message.id === null) return this.#emit({ fact: 'noise' });
-        this.#agentRequests.delete(message.id);
-        if (!request.isApproval) {
-          if (message.kind === 'result') return this.#emit({ fact: 'noise' });
-          return this.#emit({ fact: 'status', status: `${request.method} refused` });
-        }
-        return this.#emit({ fact: 'permission_replied', request: message.id, ...readApprovalAnswer(message) });
+        const method = message.id === null ? undefined : this.#agentRequests.take(message.id);
+        if (method === undefined || message.id === null) return this.#emit({ fact: 'noise' });
+        if (isApproval(method))
+          return this.#emit({ fact: 'permission_replied', request: message.id, ...readApprovalAnswer(message) });
+        if (message.kind === 'result') return this.#emit({ fact: 'noise' });
+        return this.#emit({ fact: 'status', status: `${method} refused` });
       }
     }
   }
@@ -128,20 +113,14 @@ export class AppServerReader {
       case 'notification':
         return this.#readNotification(message.method, message.params);
       case 'result':
-        return this.#readResult(this.#takeSent(message.id), getResultFields(message.result), message.id);
+        return this.#readResult(this.#sentMethods.take(message.id), getResultFields(message.result), message.id);
       case 'error': {
-        const method = message.id === null ? undefined : this.#takeSent(message.id);
+        const method = message.id === null ? undefined : this.#sentMethods.take(message.id);
         const text = `Codex refused ${method ?? 'a request'}: ${get.string(message.error, 'message') ?? 'unknown error'}`;
         this.#emit({ fact: 'error', message: text });
         return this.#emit({ fact: 'failure', message: text });
       }
     }
-  }
-
-  #takeSent(id: RpcId): string | undefined {
-    const method = this.#sentMethods.get(id);
-    this.#sentMethods.delete(id);
-    return method;
   }
 
   #readResult(method: string | undefined, result: object, id: RpcId): void {
@@ -174,14 +153,9 @@ export class AppServerReader {
       // The request's other fields become this event's detail.
       emit({ fact: 'status', status: method });
       emit({ fact: 'permission_required', request: id, ...question });
-      this.#agentRequests.set(id, { method, isApproval: true });
-    } else {
-      this.#agentRequests.set(id, { method, isApproval: false });
-      emit({ fact: 'status', status: method, detail: params });
-    }
-    if (!isRepeated) return;
-    const message = `The agent used the id ${JSON.stringify(id)} for another request before the first was answered.`;
-    emit({ fact: 'warning', code: 'MALFORMED_RECORD', message, subject: String(id) });
+    } else emit({ fact: 'status', status: method, detail: params });
+    this.#agentRequests.set(id, method);
+    if (isRepeated) warnReusedId(id, emit);
   }
 
   #readNotification(method: string, params: object): void {
@@ -201,16 +175,11 @@ export class AppServerReader {
       case 'item/reasoning/summaryTextDelta':
         return this.#items.readDelta('reasoning', params);
       case 'turn/plan/updated': {
-        const steps = get.records(params, 'plan');
-        return emit({
-          fact: 'plan',
-          entries: readPlan(
-            steps.map((step) => ({
-              content: get.string(step, 'step'),
-              status: get.string(step, 'status') === 'inProgress' ? 'in_progress' : get.string(step, 'status'),
-            })),
-          ),
+        const steps = get.records(params, 'plan').map((step) => {
+          const status = get.string(step, 'status');
+          return { content: get.string(step, 'step'), status: status === 'inProgress' ? 'in_progress' : status };
         });
+        return emit({ fact: 'plan', entries: readPlan(steps) });
       }
       case 'thread/tokenUsage/updated':
         return emit({ fact: 'status', status: method, usage: readUsage(params) });
@@ -231,20 +200,20 @@ export class AppServerReader {
   /** Printed for every resolved request; if the request is still open, Codex no longer needs a response. */
   #readResolved(id: unknown): void {
     this.#emit({ fact: 'status', status: 'serverRequest/resolved' });
-    const isId = typeof id === 'string' || typeof id === 'number';
-    const request = isId ? this.#agentRequests.get(id) : undefined;
-    if (!isId || request === undefined) return;
-    this.#agentRequests.delete(id);
-    if (!request.isApproval) return;
-    const why = 'The agent withdrew its permission request.';
-    this.#emit({ fact: 'permission_replied', request: id, decision: 'deny', optionId: 'decline', by: 'rule', why });
+    if (typeof id !== 'string' && typeof id !== 'number') return;
+    const method = this.#agentRequests.take(id);
+    if (method !== undefined && isApproval(method)) denyWithdrawn(id, 'decline', this.#emit);
   }
 
   #readError(params: object): void {
     const error = get.object(params, 'error');
     const message = readErrorText(error) ?? '';
-    const isRetried = get.boolean(params, 'willRetry') === true;
-    this.#emit({ fact: 'error', message, ...(isRetried ? { retrying: true } : undefined), ...readErrorInfo(error) });
+    this.#emit({
+      fact: 'error',
+      message,
+      retrying: get.boolean(params, 'willRetry') === true,
+      ...readErrorInfo(error),
+    });
   }
 
   #readTurnEnd(params: object): void {
@@ -281,15 +250,11 @@ function readErrorText(error: object | null): string | null {
   return get.name(error, 'message') ?? get.name(error, 'additionalDetails');
 }
 
-function readErrorInfo(error: object | null): { readonly httpStatus?: number; readonly detail?: unknown } {
-  const info = get.field(error, 'codexErrorInfo');
-  const kinds: readonly unknown[] = isRecord(info) ? Object.values(info) : [];
-  const kind = kinds[0];
-  const status = isRecord(kind) ? get.count(kind, 'httpStatusCode') : null;
-  return {
-    ...(status === null ? undefined : { httpStatus: status }),
-    ...(info === null || info === undefined ? undefined : { detail: { codexErrorInfo: info } }),
-  };
+function readErrorInfo(error: object | null): Pick<EngineError, 'httpStatus' | 'detail'> {
+  const info = get.field(error, 'codexErrorInfo') ?? null;
+  const kind: unknown = isRecord(info) ? Object.values(info)[0] : null;
+  const httpStatus = isRecord(kind) ? get.count(kind, 'httpStatusCode') : null;
+  return { httpStatus, detail: info === null ? undefined : { codexErrorInfo: info } };
 }
 
 /** Reads the thread's token counts so far. */

@@ -1,6 +1,6 @@
 import { get } from '../../reading/record-fields.js';
 import { getResultFields, readAuthor } from '../json-rpc.js';
-import type { RpcMessage } from '../json-rpc.js';
+import type { RpcResponse } from '../json-rpc.js';
 import type { PermissionAnswer, PermissionOption, PermissionRequest, ToolCall } from '../fact.js';
 import { readShellScript } from './shell-script.js';
 
@@ -49,7 +49,7 @@ export function readApproval(method: string, params: object, item: ToolCall | nu
 }
 
 /** Converts the answer to `permission.replied` data. Anything but an explicit approval counts as a denial. */
-export function readApprovalAnswer(message: Extract<RpcMessage, { kind: 'result' | 'error' }>): PermissionAnswer {
+export function readApprovalAnswer(message: RpcResponse): PermissionAnswer {
   const result = message.kind === 'result' ? getResultFields(message.result) : {};
   const decision = get.name(result, 'decision');
   const isAllowed = decision === ACCEPT.id || decision === ACCEPT_FOR_SESSION.id;

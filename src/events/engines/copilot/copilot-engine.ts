@@ -106,18 +106,21 @@ function readSession(type: string, data: object, emit: Emit): void {
         model: get.name(data, 'selectedModel'),
         detail: data,
       });
-    default: {
-      const message = type === 'user.message' ? get.string(data, 'content') : null;
-      return emit({
-        fact: 'status',
-        status: type,
-        model: get.name(data, 'newModel') ?? get.name(data, 'model'),
-        detail: data,
-        isChunk: CHUNKS.has(type),
-        ...(message === null ? undefined : { message }),
-      });
-    }
+    default:
+      return reportStatus(type, data, emit);
   }
+}
+
+function reportStatus(type: string, data: object, emit: Emit): void {
+  const message = type === 'user.message' ? get.string(data, 'content') : null;
+  emit({
+    fact: 'status',
+    status: type,
+    model: get.name(data, 'newModel') ?? get.name(data, 'model'),
+    detail: data,
+    isChunk: CHUNKS.has(type),
+    ...(message === null ? undefined : { message }),
+  });
 }
 
 /** Reads a failed request to the model. `session.error` reports whether the session failed. */
@@ -176,13 +179,7 @@ function readAssistant(type: string, data: object, emit: Emit): void {
       emit({ fact: 'record', record: data, used: USAGE_FIELDS, path: 'data' });
       return emit({ fact: 'status', status: type, model: get.name(data, 'model'), usage: readUsage(data) });
     default:
-      return emit({
-        fact: 'status',
-        status: type,
-        model: get.name(data, 'model'),
-        detail: data,
-        isChunk: CHUNKS.has(type),
-      });
+      return reportStatus(type, data, emit);
   }
 }
 

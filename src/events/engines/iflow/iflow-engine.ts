@@ -199,14 +199,8 @@ class SuspectedError {
     if (first === undefined || last === undefined) return;
     this.#emit({ fact: 'frames', first: first.frame, last: last.frame });
     this.#emit({ fact: 'confidence', value: confidence });
-    this.#emit({
-      fact: 'error',
-      message: lines
-        .map(({ text }) => text)
-        .join('\n')
-        .trimEnd(),
-      severity: 'error',
-    });
+    const message = lines.map(({ text }) => text).join('\n');
+    this.#emit({ fact: 'error', message: message.trimEnd(), severity: 'error' });
   }
 }
 

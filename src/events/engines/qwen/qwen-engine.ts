@@ -1,29 +1,16 @@
-import type { Usage } from '../../protocol/event-parts.js';
 import { get, toKnownFields } from '../../reading/record-fields.js';
-import { detectStreamJson, readStreamJsonSession, createStreamJsonReader } from '../stream-json/stream-json-reader.js';
-import type { Dialect } from '../stream-json/dialect.js';
+import { createStreamJsonEngine } from '../stream-json/stream-json-reader.js';
 import { readUsage } from '../stream-json/read-result.js';
-import type { Engine } from '../engine.js';
-import type { EngineError, Emit } from '../fact.js';
+import type { EngineError } from '../fact.js';
 import { KNOWN_FIELDS } from '../known-fields.js';
 
 const FIELDS = toKnownFields(KNOWN_FIELDS.messages, KNOWN_FIELDS.qwen);
 
 /** Qwen Code: `qwen --output-format stream-json`, or one array with `json`. Records are on stdout, the log on stderr. */
-export const qwenEngine: Engine = {
+export const qwenEngine = createStreamJsonEngine({
   name: 'qwen',
   parser: 'qwen_stream_json',
   parserVersion: '2',
-  framing: 'json',
-  guarantees: { session: 'early', endSignal: true },
-  fields: FIELDS,
-  readsInput: true,
-  detect: (value) => Math.max(detectStreamJson(value, detectRecord), readErrorDocument(value) === null ? 0 : 0.2),
-  readSession: readStreamJsonSession,
-  createReader: (emit) => createStreamJsonReader(QWEN, emit),
-};
-
-const QWEN: Dialect = {
   fields: FIELDS,
   documentParser: 'qwen_json',
   endSignal: 'QWEN_RESULT_SUCCESS',
@@ -35,12 +22,14 @@ const QWEN: Dialect = {
     ['notebook_edit', 'notebook_path'],
   ]),
   inputIncludesCache: true,
-  readTotalUsage,
+  scoreRecord,
+  // The usage of the whole session, including earlier attempts and background work.
+  readTotalUsage: (result) => readUsage(get.object(result, 'usage'), { scope: 'total', inputIncludesCache: true }),
   readSystemError,
   readErrorText,
   readLogError,
   readErrorDocument,
-};
+});
 
 /** `[API Error: 429 …]`: the format of all Qwen Code model errors. Any 429 is followed by a line of advice. */
 const API_ERROR = /^\[API Error: [^]*\](?:\n(?:Possible quota|Please wait) [^\n]*)?$/u;
@@ -50,25 +39,10 @@ const RETRY_LINE = /^Retrying in \S{1,16} \(attempt (\d{1,6})\/(\d{1,6})\)/u;
 
 const HTTP_STATUS = /^\[API Error: ([45]\d\d)\b/u;
 
-/** Records that similar CLIs do not print in this form score higher. */
-function detectRecord(record: object): number {
-  const type = get.string(record, 'type');
-  if (type === 'system') {
-    const subtype = get.string(record, 'subtype') ?? '';
-    if (!FIELDS.has(`system(${subtype})`)) return 0;
-    if (subtype !== 'init') return 0.6;
-    return get.name(record, 'qwen_code_version') === null ? 0.3 : 1;
-  }
-  if (type === null || !FIELDS.has(type)) return 0;
+function scoreRecord(type: string, record: object): number {
+  if (type === 'system') return 0.3;
   if (type === 'result') return get.number(record, 'total_cost_usd') === null ? 0.6 : 0.2;
   return get.string(get.object(record, 'event'), 'type') === 'goal_state' ? 1 : 0.4;
-}
-
-/** Reads the usage of the whole session, including earlier attempts and background work. */
-function readTotalUsage(result: object, emit: Emit): Usage | null {
-  const usage = get.object(result, 'usage');
-  if (usage !== null) emit({ fact: 'record', record: usage, shape: 'message.usage' });
-  return readUsage(usage, { scope: 'total', inputIncludesCache: true });
 }
 
 function readSystemError(subtype: string, record: object): EngineError | null {

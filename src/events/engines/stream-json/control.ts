@@ -1,7 +1,7 @@
 import type { FileDiff } from '../../protocol/event-parts.js';
 import { BoundedSet } from '../../reading/bounded-map.js';
 import { get } from '../../reading/record-fields.js';
-import { readAuthor } from '../json-rpc.js';
+import { denyWithdrawn, MAX_OPEN_REQUESTS, readAuthor, warnReusedId } from '../json-rpc.js';
 import { joinText } from './read-message.js';
 import type { PermissionAnswer, PermissionOption, PermissionRequest, Emit } from '../fact.js';
 
@@ -99,13 +99,10 @@ function readToolAnswer({ response }: ControlResponse): PermissionAnswer {
 /** Fields of a permission request that are already in its event. */
 const USED_FIELDS: ReadonlySet<string> = new Set(['subtype', 'tool_name', 'tool_use_id', 'input']);
 
-/** Limit on open requests; a malicious agent could send them endlessly. */
-const MAX_OPEN = 1024;
-
 export class ControlRecords {
   readonly #emit: Emit;
   /** The agent's permission requests that are still unanswered. */
-  readonly #open = new BoundedSet<string>(MAX_OPEN);
+  readonly #open = new BoundedSet<string>(MAX_OPEN_REQUESTS);
 
   constructor(emit: Emit) {
     this.#emit = emit;
@@ -121,10 +118,7 @@ export class ControlRecords {
       emit({ fact: 'record', record: request.request, used: USED_FIELDS, path: 'request' });
       // The request's other fields become this event's detail.
       emit({ fact: 'status', status: request.subtype });
-      if (this.#open.has(request.id)) {
-        const message = `The agent used the id ${JSON.stringify(request.id)} for another request before the first was answered.`;
-        emit({ fact: 'warning', code: 'MALFORMED_RECORD', message, subject: request.id });
-      }
+      if (this.#open.has(request.id)) warnReusedId(request.id, emit);
       emit({ fact: 'permission_required', request: request.id, ...question });
       this.#open.add(request.id);
       return true;
@@ -135,8 +129,7 @@ export class ControlRecords {
     }
     const withdrawnId = readWithdrawal(record);
     if (withdrawnId === null || !this.#open.delete(withdrawnId)) return false;
-    const why = 'The agent withdrew its permission request.';
-    emit({ fact: 'permission_replied', request: withdrawnId, decision: 'deny', optionId: 'deny', by: 'rule', why });
+    denyWithdrawn(withdrawnId, 'deny', emit);
     return true;
   }
 

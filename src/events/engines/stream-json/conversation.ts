@@ -7,6 +7,10 @@ import { MAX_MESSAGE_LENGTH } from '../../reading/line-message.js';
 const MAX_SUB_AGENTS = 256;
 /** Limit on calls tracked as open; beyond it, the oldest is dropped. */
 const MAX_OPEN_CALLS = 4096;
+/** Limit on reported blocks that might still be printed in full. */
+const MAX_UNCONFIRMED = 8;
+/** Limit on stored blocks per message. */
+const MAX_BLOCKS = 256;
 
 /** The state of a conversation while its records are read: speakers, open calls, the last error. */
 export class Conversation {
@@ -14,7 +18,7 @@ export class Conversation {
   readonly dialect: Dialect;
   readonly agent: Speaker;
   readonly #subAgents = new Map<string, Speaker>();
-  readonly #openCalls = new BoundedSet<string>(MAX_OPEN_CALLS);
+  readonly openCalls = new BoundedSet<string>(MAX_OPEN_CALLS);
   #thoughts = 0;
   #lastError: string | null = null;
   #hasEnded = false;
@@ -59,16 +63,8 @@ export class Conversation {
     this.agent.endBlock();
   }
 
-  startCall(id: string): void {
-    this.#openCalls.add(id);
-  }
-
-  isOpenCall(id: string): boolean {
-    return this.#openCalls.has(id);
-  }
-
   endCall(id: string): void {
-    this.#openCalls.delete(id);
+    this.openCalls.delete(id);
     this.#closeSubAgent(id);
   }
 
@@ -109,16 +105,18 @@ interface OpenBlock {
  */
 class Speaker {
   readonly #emit: Emit;
-  readonly #parent: string | null;
   readonly #options: { readonly key: string; readonly parent: string | null };
   readonly #nextThought: () => string;
-  readonly #reported = new ReportedBlocks();
   #open: OpenBlock | null = null;
   #lastMessageId: string | null = null;
+  /** The id and the reported blocks of the current message, to detect repeats. */
+  #messageId: string | null = null;
+  #blocks: string[] = [];
+  /** Reported text that might be printed again as a block. */
+  #unconfirmedBlocks: string[] = [];
 
   constructor(emit: Emit, parent: string | null, nextThought: () => string) {
     this.#emit = emit;
-    this.#parent = parent;
     this.#options = { key: parent ?? '', parent };
     this.#nextThought = nextThought;
   }
@@ -135,7 +133,7 @@ class Speaker {
 
   /** Whether this is the text of the last message: its last block, or all blocks. */
   hasReported(text: string): boolean {
-    return this.#reported.isLastMessage(text);
+    return this.#blocks.at(-1) === text || this.#blocks.join('') === text || this.#blocks.join('\n') === text;
   }
 
   /** Sets the current message. Returns true for its first record; later ones repeat some fields. */
@@ -147,8 +145,8 @@ class Speaker {
 
   startMessage(id: string | null): void {
     this.endBlock();
-    this.#reported.dropUnconfirmed();
-    this.#reported.enterMessage(id);
+    this.#unconfirmedBlocks = [];
+    this.#enterMessage(id);
   }
 
   addDelta(kind: TextKind, text: string): void {
@@ -159,15 +157,17 @@ class Speaker {
     }
     this.#open.text += text;
     if (kind === 'text') return this.#emit({ fact: 'delta', text, ...this.#options });
-    this.#emit({ fact: 'reasoning', text, ...withId(this.#open.id), partial: true, parent: this.#parent });
+    this.#emit({ fact: 'reasoning', text, id: this.#open.id, partial: true, parent: this.#options.parent });
   }
 
   /** Adds a complete block of a message; its chunks might already have been streamed. */
   addBlock(kind: TextKind, text: string, messageId: string | null): void {
-    this.#reported.enterMessage(messageId);
+    this.#enterMessage(messageId);
     if (this.#open?.kind === kind) return this.#complete(kind, text);
     this.endBlock();
-    if (!this.#reported.takeExpectedRepeat(text)) return this.#complete(kind, text);
+    const repeated = this.#unconfirmedBlocks.indexOf(text);
+    if (repeated < 0) return this.#complete(kind, text);
+    this.#unconfirmedBlocks.splice(repeated, 1);
     this.#emit({
       fact: 'warning',
       code: 'DUPLICATE_MESSAGE_SUPPRESSED',
@@ -190,63 +190,22 @@ class Speaker {
 
   /** Records that text was reported and might be printed again as a block. */
   expectRepeat(text: string): void {
-    this.#reported.expectRepeat(text);
+    this.#unconfirmedBlocks.push(text);
+    if (this.#unconfirmedBlocks.length > MAX_UNCONFIRMED) this.#unconfirmedBlocks.shift();
   }
-
-  #complete(kind: TextKind, text: string): void {
-    const id = this.#open?.kind === kind ? this.#open.id : null;
-    this.#open = null;
-    if (kind === 'thinking') return this.#emit({ fact: 'reasoning', text, ...withId(id), parent: this.#parent });
-    this.#reported.add(text);
-    this.#emit({ fact: 'message', text, ...this.#options });
-  }
-}
-
-function withId(id: string | null): { id: string } | undefined {
-  return id === null ? undefined : { id };
-}
-
-/** Limit on reported blocks that might still be printed in full. */
-const MAX_UNCONFIRMED = 8;
-/** Limit on stored blocks per message. */
-const MAX_BLOCKS = 256;
-
-/** The text of a speaker's recent blocks, to detect repeats. */
-class ReportedBlocks {
-  #messageId: string | null = null;
-  #blocks: string[] = [];
-  #unconfirmedBlocks: string[] = [];
 
   /** Starts a message, or continues the current one if it has this id. */
-  enterMessage(id: string | null): void {
+  #enterMessage(id: string | null): void {
     if (id !== null && id === this.#messageId && this.#blocks.length < MAX_BLOCKS) return;
     this.#messageId = id;
     this.#blocks = [];
   }
 
-  add(text: string): void {
+  #complete(kind: TextKind, text: string): void {
+    const id = this.#open?.kind === kind ? this.#open.id : null;
+    this.#open = null;
+    if (kind === 'thinking') return this.#emit({ fact: 'reasoning', text, id, parent: this.#options.parent });
     this.#blocks.push(text);
-  }
-
-  /** Whether this is the text of the last message: its last block, or all blocks. */
-  isLastMessage(text: string): boolean {
-    return this.#blocks.at(-1) === text || this.#blocks.join('') === text || this.#blocks.join('\n') === text;
-  }
-
-  /** Records that text was reported and might be printed again as a block. */
-  expectRepeat(text: string): void {
-    this.#unconfirmedBlocks.push(text);
-    if (this.#unconfirmedBlocks.length > MAX_UNCONFIRMED) this.#unconfirmedBlocks.shift();
-  }
-
-  /** Whether a block repeats reported text; each report is matched once. */
-  takeExpectedRepeat(text: string): boolean {
-    const position = this.#unconfirmedBlocks.indexOf(text);
-    if (position >= 0) this.#unconfirmedBlocks.splice(position, 1);
-    return position >= 0;
-  }
-
-  dropUnconfirmed(): void {
-    this.#unconfirmedBlocks = [];
+    this.#emit({ fact: 'message', text, ...this.#options });
   }
 }

@@ -2,10 +2,11 @@ import type { EndSignal } from '../../protocol/completion.js';
 import type { ParserName } from '../../protocol/engine-names.js';
 import type { Usage } from '../../protocol/event-parts.js';
 import type { KnownFields } from '../../reading/record-fields.js';
-import type { EngineError, Emit } from '../fact.js';
+import type { Engine } from '../engine.js';
+import type { EngineError } from '../fact.js';
 
 /** The differences between CLIs that print records in Claude Code's format. */
-export interface Dialect {
+export interface Dialect extends Pick<Engine, 'name' | 'parser' | 'parserVersion'> {
   readonly fields: KnownFields;
   /** The parser name for output that is a single document at the end of a run. */
   readonly documentParser: ParserName;
@@ -16,8 +17,10 @@ export interface Dialect {
   /** Tools that write a file, with the input field that names it. */
   readonly fileTools: ReadonlyMap<string, string>;
   readonly inputIncludesCache: boolean;
+  /** The confidence that the CLI printed a record of a known type; for `system`, an `init` without its version. */
+  readonly scoreRecord: (type: string, record: object) => number;
   /** Reads the usage of the session so far from a `result`. */
-  readTotalUsage(result: object, emit: Emit): Usage | null;
+  readTotalUsage(result: object): Usage | null;
   /** Reads the error of a `system` record; null for any other record. */
   readSystemError(subtype: string, record: object): EngineError | null;
   /** Reads an error that the CLI prints as an agent message, which is in `record`; null for any other. */

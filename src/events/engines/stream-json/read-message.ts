@@ -1,5 +1,5 @@
 import { boundMessage } from '../../attempt/engine-error.js';
-import { get, isRecord, toNames } from '../../reading/record-fields.js';
+import { get, isRecord, joinTextContent, toNames } from '../../reading/record-fields.js';
 import type { FileDiff, Usage } from '../../protocol/event-parts.js';
 import { readPlan } from '../../reading/read-plan.js';
 import type { Conversation } from './conversation.js';
@@ -75,7 +75,7 @@ function readCall(block: object, parent: string | null, conversation: Conversati
   const input = get.field(block, 'input');
   const pathField = name === null ? undefined : dialect.fileTools.get(name);
   const path = pathField === undefined || !isRecord(input) ? null : get.name(input, pathField);
-  conversation.startCall(id);
+  conversation.openCalls.add(id);
   emit({ fact: 'tool_started', id, name, input, parent, paths: path === null ? [] : [path] });
   if (name !== null && PLAN_TOOLS.has(name) && isRecord(input))
     emit({ fact: 'plan', entries: readPlan(get.array(input, 'todos')), call: id, parent });
@@ -97,7 +97,7 @@ export function readUser(record: object, conversation: Conversation): void {
     emit({ fact: 'record', record: block, shape, used: USED_BLOCK_FIELDS, path });
     if (type !== 'tool_result') continue;
     // A replay repeats history: only the end of a call of this attempt is new.
-    if (isReplay && !conversation.isOpenCall(get.name(block, 'tool_use_id') ?? '')) continue;
+    if (isReplay && !conversation.openCalls.has(get.name(block, 'tool_use_id') ?? '')) continue;
     readCallEnd(block, parent, conversation, readDiff(get.field(record, 'tool_use_result')));
     endedCall = true;
   }
@@ -181,9 +181,7 @@ function findFailure(block: object, output: unknown): string | null {
 
 export function joinText(content: unknown): string {
   if (typeof content === 'string') return content;
-  if (!Array.isArray(content)) return '';
-  const strings = content.filter(isRecord).map((block) => get.string(block, 'text'));
-  return strings.filter((text) => text !== null).join('\n');
+  return Array.isArray(content) ? joinTextContent(content) : '';
 }
 
 /** Reads the blocks of a message; a bare string counts as one block. */

@@ -34,12 +34,14 @@ export function readResult(record: object, conversation: Conversation): void {
   if (failure === null) reportAnswer(record, conversation);
   else conversation.reportFailure({ message: failure, httpStatus: get.count(record, 'api_error_status') });
   emit({ fact: 'record', record, isWhole: true });
+  const usage = get.object(record, 'usage');
+  if (usage !== null) emit({ fact: 'record', record: usage, shape: 'message.usage' });
   emit({
     fact: 'status',
     status: 'result',
     isLast: true,
     reason: get.string(record, 'terminal_reason') ?? get.string(record, 'subtype'),
-    usage: dialect.readTotalUsage(record, emit),
+    usage: dialect.readTotalUsage(record),
     detail: readDetail(record),
   });
   if (failure === null) emit({ fact: 'end_signal', signal: dialect.endSignal });

@@ -1,7 +1,7 @@
 import type { JsonFrame, TextFrame } from '../../framing/frame.js';
 import { get, isRecord, omitMissing, toKnownFields, toNames } from '../../reading/record-fields.js';
 import { TextAnswer } from '../../reading/text-answer.js';
-import type { Reader } from '../engine.js';
+import type { Engine, Reader } from '../engine.js';
 import type { EngineError, Emit } from '../fact.js';
 import { ControlRecords } from './control.js';
 import { Conversation } from './conversation.js';
@@ -15,8 +15,25 @@ const TEXT_CONFIDENCE = 0.4;
 /** A field of every record: text that contains it is an incomplete record. */
 const INCOMPLETE_RECORD = /"(?:session_id|uuid)"\s*:/u;
 
+/** Creates the engine of a CLI that prints records as Claude Code does. */
+export function createStreamJsonEngine(dialect: Dialect): Engine {
+  const { name, parser, parserVersion, fields } = dialect;
+  return {
+    name,
+    parser,
+    parserVersion,
+    framing: 'json',
+    guarantees: { session: 'early', endSignal: true },
+    fields,
+    readsInput: true,
+    detect: (value) => Math.max(detect(value, dialect), dialect.readErrorDocument(value) === null ? 0 : 0.2),
+    readSession,
+    createReader: (emit) => createStreamJsonReader(dialect, emit),
+  };
+}
+
 /** Reads the output of Claude Code and similar CLIs: one record per line, a single document, or plain text. */
-export function createStreamJsonReader(dialect: Dialect, emit: Emit): Reader {
+function createStreamJsonReader(dialect: Dialect, emit: Emit): Reader {
   const conversation = new Conversation(dialect, emit);
   const control = new ControlRecords(emit);
   const answer = new TextAnswer(emit, ({ kind }) => (kind === 'text' ? TEXT_CONFIDENCE : null));
@@ -212,15 +229,26 @@ function readDetail(record: object): object {
 const MAX_EXAMINED = 4;
 
 /** Estimates how likely it is that the CLI printed a value: one of its records, or an array that starts with them. */
-export function detectStreamJson(value: object, detectRecord: (record: object) => number): number {
-  if (!Array.isArray(value)) return hasSession(value) ? detectRecord(value) : 0;
+function detect(value: object, dialect: Dialect): number {
+  if (!Array.isArray(value)) return hasSession(value) ? detectRecord(value, dialect) : 0;
   const records = value.slice(0, MAX_EXAMINED);
   if (records.length === 0 || !records.every((one) => isRecord(one) && hasSession(one))) return 0;
-  return Math.max(...records.map(detectRecord));
+  return Math.max(...records.map((record: object) => detectRecord(record, dialect)));
+}
+
+/** Records that similar CLIs do not print in this form score higher. */
+function detectRecord(record: object, { fields, versionField, scoreRecord }: Dialect): number {
+  const type = get.string(record, 'type');
+  if (type === null) return 0;
+  if (type !== 'system') return fields.has(type) ? scoreRecord(type, record) : 0;
+  const subtype = get.string(record, 'subtype') ?? '';
+  if (!fields.has(`system(${subtype})`)) return 0;
+  if (subtype !== 'init') return 0.6;
+  return get.name(record, versionField) === null ? scoreRecord(type, record) : 1;
 }
 
 /** Returns the session of the agent's own records, not a hook's or a sub-agent's; of an array, the last. */
-export function readStreamJsonSession(value: object): string | null {
+function readSession(value: object): string | null {
   if (!Array.isArray(value)) return readRecordSession(value);
   const last: unknown = value.at(-1);
   return isRecord(last) ? readRecordSession(last) : null;

@@ -1,9 +1,10 @@
+import type { PlanEntry } from '../../protocol/event-parts.js';
 import type { FcmpData, FcmpEvent } from '../../protocol/fcmp-event.js';
 import {
   toReasoningId,
   toToolCallId,
   projectAll,
-  createTextTracker,
+  TextTracker,
   formatToolResult,
   type Projection,
 } from '../projection.js';
@@ -30,7 +31,7 @@ export function toAcp(events: Iterable<FcmpEvent>): AcpSessionNotification[] {
  * for await (const event of fcmpEvents) send(projection.push(event))
  */
 export function createAcpProjection(): Projection<AcpSessionNotification> {
-  const textTracker = createTextTracker();
+  const textTracker = new TextTracker();
   const openCalls = new Set<string>();
   let sessionId = '';
   let attempt = 0;
@@ -181,7 +182,7 @@ function toDiffContent(diff: FcmpData<'assistant.tool_call'>['diff']): AcpToolCo
   );
 }
 
-function toPlanEntry({ content, status, priority = 'medium' }: FcmpData<'assistant.plan'>['entries'][number]) {
+function toPlanEntry({ content, status, priority = 'medium' }: PlanEntry) {
   return { content, status, priority };
 }
 
@@ -239,7 +240,7 @@ export interface AcpPermission {
     readonly status: 'pending';
     readonly rawInput: unknown;
     readonly content?: readonly AcpToolContent[];
-    readonly locations?: readonly { readonly path: string; readonly line?: number }[];
+    readonly locations?: readonly AcpLocation[];
   };
   readonly options: readonly {
     readonly optionId: string;
@@ -280,12 +281,6 @@ interface AcpText {
   readonly text: string;
 }
 
-interface AcpChunk {
-  readonly content: AcpText;
-  readonly messageId: string;
-  readonly _meta?: AcpMeta;
-}
-
 /** ACP reserves `_meta` for extension data; Sluice uses the key `sluice`. */
 interface AcpMeta {
   readonly sluice: Readonly<Record<string, unknown>>;
@@ -296,14 +291,16 @@ type AcpToolContent =
   | { readonly type: 'content'; readonly content: AcpText }
   | { readonly type: 'diff'; readonly path: string; readonly oldText: string | null; readonly newText: string };
 
-interface AcpLocation {
-  readonly path: string;
-  readonly line?: number;
-}
+type AcpLocation = NonNullable<FcmpData<'assistant.tool_call'>['locations']>[number];
 
 /** The updates Sluice produces. */
 export type AcpUpdate =
-  | ({ readonly sessionUpdate: 'agent_message_chunk' | 'agent_thought_chunk' | 'user_message_chunk' } & AcpChunk)
+  | {
+      readonly sessionUpdate: 'agent_message_chunk' | 'agent_thought_chunk' | 'user_message_chunk';
+      readonly content: AcpText;
+      readonly messageId: string;
+      readonly _meta?: AcpMeta;
+    }
   | {
       readonly sessionUpdate: 'tool_call';
       readonly toolCallId: string;
@@ -326,10 +323,6 @@ export type AcpUpdate =
     }
   | {
       readonly sessionUpdate: 'plan';
-      readonly entries: readonly {
-        readonly content: string;
-        readonly priority: 'high' | 'medium' | 'low';
-        readonly status: 'pending' | 'in_progress' | 'completed';
-      }[];
+      readonly entries: readonly Required<PlanEntry>[];
     }
   | { readonly sessionUpdate: 'session_info_update'; readonly updatedAt: string; readonly _meta: AcpMeta };

@@ -1,16 +1,16 @@
 import type { FcmpData } from '../../protocol/fcmp-event.js';
-import { toReasoningId, createTextTracker, toToolCallId, formatToolResult } from '../projection.js';
+import { toReasoningId, TextTracker, toToolCallId, formatToolResult } from '../projection.js';
 import { omitMissing } from '../../reading/record-fields.js';
 import type { AgUiEvent } from './ag-ui-event.js';
 
-export interface EventPosition {
+interface EventPosition {
   readonly attempt: number;
   readonly seq: number;
   readonly timestamp: number;
 }
 
 /** The sub-agent an event belongs to; empty for the agent itself. */
-export type Attribution = { readonly subagentRunId?: string };
+type Attribution = { readonly subagentRunId?: string };
 
 /** A message, a thought, a tool call or a sub-agent that was opened in a run and must be closed before the run ends. */
 interface OpenPart {
@@ -23,22 +23,36 @@ interface OpenPart {
   close(timestamp: number): AgUiEvent[];
 }
 
-/** The open parts of an AG-UI run: each is opened once and closed once, at the end if not before. */
-export class OpenParts {
-  readonly #parts = new Map<string, OpenPart>();
+/** The events that open and close a part. */
+interface PartEvents extends Pick<OpenPart, 'toolName'> {
+  readonly start: (by: Attribution) => AgUiEvent[];
+  readonly end: (timestamp: number, by: Attribution) => AgUiEvent[];
+}
 
-  get(key: string): OpenPart | undefined {
-    return this.#parts.get(key);
-  }
+/** The open parts of an AG-UI run by key: each is opened once and closed once, at the end if not before. */
+export class OpenParts extends Map<string, OpenPart> {
+  #subagentCount = 0;
 
-  open(key: string, part: OpenPart): void {
-    this.#parts.set(key, part);
+  /** Opens a part unless it is open, and its sub-agent with its first output. FCMP names a sub-agent by its tool call. */
+  open(
+    key: string,
+    parentCall: string | undefined,
+    at: EventPosition,
+    out: AgUiEvent[],
+    { start, end, ...part }: PartEvents,
+  ): Attribution {
+    const known = this.get(key);
+    if (known !== undefined) return known.by;
+    const by = parentCall === undefined ? {} : this.#openSubagent(toToolCallId(parentCall, at.attempt), at, out);
+    out.push(...start(by));
+    this.set(key, { by, ...part, close: (timestamp) => end(timestamp, by) });
+    return by;
   }
 
   /** Removes an open part; the caller must close it. */
   take(key: string): OpenPart | undefined {
-    const part = this.#parts.get(key);
-    this.#parts.delete(key);
+    const part = this.get(key);
+    this.delete(key);
     return part;
   }
 
@@ -46,11 +60,28 @@ export class OpenParts {
     return this.take(key)?.close(timestamp) ?? [];
   }
 
+  closeAll(timestamp: number): AgUiEvent[] {
+    return [...this.keys()].toReversed().flatMap((key) => this.close(key, timestamp));
+  }
+
+  /** Closes the sub-agent that a tool call started, if any, and the parts it left open; `error` is set if the call failed. */
+  closeSubagent(toolCallId: string, error: string | undefined, timestamp: number): AgUiEvent[] {
+    const subagentRunId = this.get(toSubagentKey(toolCallId))?.subagentRunId;
+    if (subagentRunId === undefined) return [];
+    const members = this.#closeMembers(subagentRunId, timestamp);
+    this.delete(toSubagentKey(toolCallId));
+    const end: AgUiEvent =
+      error === undefined
+        ? { type: 'SUBAGENT_FINISHED', timestamp, subagentRunId }
+        : { type: 'SUBAGENT_ERROR', timestamp, subagentRunId, message: error };
+    return [...members, end];
+  }
+
   /** Closes the parts of a sub-agent and of the sub-agents it started, last first. */
-  closeSubagentParts(subagentRunId: string, timestamp: number): AgUiEvent[] {
+  #closeMembers(subagentRunId: string, timestamp: number): AgUiEvent[] {
     const members = new Set([subagentRunId]);
     const keys: string[] = [];
-    for (const [key, { by, subagentRunId: started }] of this.#parts) {
+    for (const [key, { by, subagentRunId: started }] of this) {
       if (by.subagentRunId === undefined || !members.has(by.subagentRunId)) continue;
       if (started !== undefined) members.add(started);
       keys.push(key);
@@ -58,40 +89,60 @@ export class OpenParts {
     return keys.toReversed().flatMap((key) => this.close(key, timestamp));
   }
 
-  closeAll(timestamp: number): AgUiEvent[] {
-    return [...this.#parts.keys()].toReversed().flatMap((key) => this.close(key, timestamp));
+  #openSubagent(parentToolCallId: string, at: EventPosition, out: AgUiEvent[]): Attribution {
+    const known = this.get(toSubagentKey(parentToolCallId))?.subagentRunId;
+    if (known !== undefined) return { subagentRunId: known };
+    this.#subagentCount += 1;
+    const subagentRunId = `subagent_${at.attempt}_${this.#subagentCount}`;
+    const { by = {}, toolName = 'subagent' } = this.get(`call ${parentToolCallId}`) ?? {};
+    out.push({
+      type: 'SUBAGENT_STARTED',
+      timestamp: at.timestamp,
+      subagentRunId,
+      name: toolName,
+      parentToolCallId,
+      ...(by.subagentRunId === undefined ? {} : { parentSubagentRunId: by.subagentRunId }),
+    });
+    const message = 'The run ended before this sub-agent did.';
+    this.set(toSubagentKey(parentToolCallId), {
+      by,
+      subagentRunId,
+      close: (timestamp) => [{ type: 'SUBAGENT_ERROR', timestamp, subagentRunId, message }],
+    });
+    return { subagentRunId };
   }
+}
+
+function toSubagentKey(toolCallId: string): string {
+  return `subagent ${toolCallId}`;
 }
 
 /** The messages and thoughts of one AG-UI run. */
 export class TextParts {
   readonly #open: OpenParts;
-  readonly #subagents: Subagents;
-  readonly #textTracker = createTextTracker();
+  readonly #textTracker = new TextTracker();
 
-  constructor(open: OpenParts, subagents: Subagents) {
+  constructor(open: OpenParts) {
     this.#open = open;
-    this.#subagents = subagents;
   }
 
   messageDelta(data: FcmpData<'assistant.message.delta'>, at: EventPosition): AgUiEvent[] {
     const out: AgUiEvent[] = [];
     if (data.text === '') return out;
-    const by = this.#openMessage(data.message_id, data.parent_tool_call_id, at, out);
     const { timestamp } = at;
+    const { key, by } = this.#openMessage(data, at, out);
     out.push({ type: 'TEXT_MESSAGE_CONTENT', timestamp, messageId: data.message_id, delta: data.text, ...by });
-    this.#textTracker.append(toMessageKey(data.message_id), data.text);
+    this.#textTracker.append(key, data.text);
     return out;
   }
 
   messageFinal(data: FcmpData<'assistant.message.final'>, at: EventPosition): AgUiEvent[] {
     const out: AgUiEvent[] = [];
     const { timestamp } = at;
-    const messageId = data.message_id;
-    const key = toMessageKey(messageId);
-    const by = this.#openMessage(messageId, data.parent_tool_call_id, at, out);
+    const { key, by } = this.#openMessage(data, at, out);
     const { rest, diverged } = this.#textTracker.finish(key, data.text);
-    if (rest !== '') out.push({ type: 'TEXT_MESSAGE_CONTENT', timestamp, messageId, delta: rest, ...by });
+    if (rest !== '')
+      out.push({ type: 'TEXT_MESSAGE_CONTENT', timestamp, messageId: data.message_id, delta: rest, ...by });
     out.push(...this.#open.close(key, timestamp));
     if (diverged || data.structured_payload !== undefined) {
       out.push({ type: 'CUSTOM', timestamp, name: 'assistant.message.final', value: data, ...by });
@@ -101,66 +152,55 @@ export class TextParts {
 
   reasoning(data: FcmpData<'assistant.reasoning'>, at: EventPosition): AgUiEvent[] {
     const out: AgUiEvent[] = [];
-    const { timestamp } = at;
     const isChunk = data.partial === true;
     if (isChunk && data.text === '') return out;
     const messageId = toReasoningId(data, at);
-    const key = toReasoningKey(messageId);
-    const by = this.#openReasoning(messageId, data.parent_tool_call_id, at, out);
+    const key = `reasoning ${messageId}`;
+    const by = this.#open.open(key, data.parent_tool_call_id, at, out, {
+      start: (owner) => {
+        const start = { timestamp: at.timestamp, messageId, ...owner };
+        return [
+          { type: 'REASONING_START', ...start },
+          { type: 'REASONING_MESSAGE_START', role: 'reasoning', ...start },
+        ];
+      },
+      end: (timestamp, owner) => [
+        { type: 'REASONING_MESSAGE_END', timestamp, messageId, ...owner },
+        { type: 'REASONING_END', timestamp, messageId, ...owner },
+      ],
+    });
     if (isChunk) this.#textTracker.append(key, data.text);
     const delta = isChunk ? data.text : this.#textTracker.finish(key, data.text).rest;
+    const { timestamp } = at;
     if (delta !== '') out.push({ type: 'REASONING_MESSAGE_CONTENT', timestamp, messageId, delta, ...by });
     if (!isChunk) out.push(...this.#open.close(key, timestamp));
     return out;
   }
 
-  #openMessage(messageId: string, parentCall: string | undefined, at: EventPosition, out: AgUiEvent[]): Attribution {
-    const part = this.#open.get(toMessageKey(messageId));
-    if (part !== undefined) return part.by;
-    const by = this.#subagents.attribute(parentCall, at, out);
-    out.push({ type: 'TEXT_MESSAGE_START', timestamp: at.timestamp, messageId, role: 'assistant', ...by });
-    this.#open.open(toMessageKey(messageId), {
-      by,
-      close: (timestamp) => [{ type: 'TEXT_MESSAGE_END', timestamp, messageId, ...by }],
-    });
-    return by;
-  }
-
-  #openReasoning(messageId: string, parentCall: string | undefined, at: EventPosition, out: AgUiEvent[]): Attribution {
-    const part = this.#open.get(toReasoningKey(messageId));
-    if (part !== undefined) return part.by;
-    const by = this.#subagents.attribute(parentCall, at, out);
-    const start = { timestamp: at.timestamp, messageId, ...by };
-    out.push({ type: 'REASONING_START', ...start }, { type: 'REASONING_MESSAGE_START', role: 'reasoning', ...start });
-    this.#open.open(toReasoningKey(messageId), {
-      by,
-      close: (timestamp) => [
-        { type: 'REASONING_MESSAGE_END', timestamp, messageId, ...by },
-        { type: 'REASONING_END', timestamp, messageId, ...by },
+  #openMessage(
+    { message_id: messageId, parent_tool_call_id: parentCall }: FcmpData<'assistant.message.delta'>,
+    at: EventPosition,
+    out: AgUiEvent[],
+  ): { readonly key: string; readonly by: Attribution } {
+    const key = `text ${messageId}`;
+    const by = this.#open.open(key, parentCall, at, out, {
+      start: (owner) => [
+        { type: 'TEXT_MESSAGE_START', timestamp: at.timestamp, messageId, role: 'assistant', ...owner },
       ],
+      end: (timestamp, owner) => [{ type: 'TEXT_MESSAGE_END', timestamp, messageId, ...owner }],
     });
-    return by;
+    return { key, by };
   }
-}
-
-function toMessageKey(messageId: string): string {
-  return `text ${messageId}`;
-}
-
-function toReasoningKey(messageId: string): string {
-  return `reasoning ${messageId}`;
 }
 
 /** The tool calls of one AG-UI run, with the sub-agents that some of them start. */
 export class ToolCallParts {
   readonly #open: OpenParts;
-  readonly #subagents: Subagents;
   /** Open calls whose arguments were not reported yet. */
   readonly #callsWithoutInput = new Set<string>();
 
-  constructor(open: OpenParts, subagents: Subagents) {
+  constructor(open: OpenParts) {
     this.#open = open;
-    this.#subagents = subagents;
   }
 
   toolCall(data: FcmpData<'assistant.tool_call'>, at: EventPosition): AgUiEvent[] {
@@ -168,14 +208,12 @@ export class ToolCallParts {
     const { timestamp } = at;
     const id = toToolCallId(data.tool_call_id, at.attempt);
     const by = this.#openCall(id, data, at, out);
-    if (data.status === 'started') {
-      if (data.input !== undefined) out.push(...this.#endInput(id, data.input, timestamp, by));
-      return out;
-    }
-    out.push(...this.#endInput(id, data.input, timestamp, by));
+    if (data.status !== 'started' || data.input !== undefined)
+      out.push(...this.#endInput(id, data.input, timestamp, by));
+    if (data.status === 'started') return out;
     const error = data.status === 'failed' ? (data.error ?? 'The tool failed.') : undefined;
     // Not spread into `push`: a malicious sub-agent can leave more items open than a call can have arguments.
-    const closingEvents = [...out, ...this.#subagents.endSubagent(id, error, timestamp)];
+    const closingEvents = [...out, ...this.#open.closeSubagent(id, error, timestamp)];
     // If a call claims to belong to the sub-agent that it started, it got its result when the sub-agent was closed.
     if (this.#open.take(`call ${id}`) === undefined) return closingEvents;
     const { started_at, ended_at, duration_ms } = data;
@@ -185,22 +223,19 @@ export class ToolCallParts {
   }
 
   #openCall(id: string, data: FcmpData<'assistant.tool_call'>, at: EventPosition, out: AgUiEvent[]): Attribution {
-    const part = this.#open.get(`call ${id}`);
-    if (part !== undefined) return part.by;
-    const by = this.#subagents.attribute(data.parent_tool_call_id, at, out);
-    out.push({ type: 'TOOL_CALL_START', timestamp: at.timestamp, toolCallId: id, toolCallName: data.name, ...by });
-    this.#callsWithoutInput.add(id);
     // Without a result, AG-UI expects the application to provide one.
     const error = 'The run ended before this tool did.';
-    this.#open.open(`call ${id}`, {
-      by,
+    return this.#open.open(`call ${id}`, data.parent_tool_call_id, at, out, {
       toolName: data.name,
-      close: (timestamp) => [
+      start: (by) => {
+        this.#callsWithoutInput.add(id);
+        return [{ type: 'TOOL_CALL_START', timestamp: at.timestamp, toolCallId: id, toolCallName: data.name, ...by }];
+      },
+      end: (timestamp, by) => [
         ...this.#endInput(id, undefined, timestamp, by),
         toResult(id, { content: error, error }, timestamp, by),
       ],
     });
-    return by;
   }
 
   /** Reports the arguments of a call once, as soon as they are known, and ends the call; its result follows separately. */
@@ -234,57 +269,4 @@ function toResult(
     ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
     ...by,
   };
-}
-
-/** The sub-agents of one AG-UI run. FCMP identifies them by the tool call that started them. */
-export class Subagents {
-  readonly #open: OpenParts;
-  #count = 0;
-
-  constructor(open: OpenParts) {
-    this.#open = open;
-  }
-
-  /** Returns the sub-agent that a tool call started; opens it with its first output. */
-  attribute(parentCall: string | undefined, at: EventPosition, out: AgUiEvent[]): Attribution {
-    if (parentCall === undefined) return {};
-    const parentToolCallId = toToolCallId(parentCall, at.attempt);
-    const known = this.#open.get(toSubagentKey(parentToolCallId))?.subagentRunId;
-    if (known !== undefined) return { subagentRunId: known };
-    this.#count += 1;
-    const subagentRunId = `subagent_${at.attempt}_${this.#count}`;
-    const { by = {}, toolName = 'subagent' } = this.#open.get(`call ${parentToolCallId}`) ?? {};
-    out.push({
-      type: 'SUBAGENT_STARTED',
-      timestamp: at.timestamp,
-      subagentRunId,
-      name: toolName,
-      parentToolCallId,
-      ...(by.subagentRunId === undefined ? {} : { parentSubagentRunId: by.subagentRunId }),
-    });
-    const message = 'The run ended before this sub-agent did.';
-    this.#open.open(toSubagentKey(parentToolCallId), {
-      by,
-      subagentRunId,
-      close: (timestamp) => [{ type: 'SUBAGENT_ERROR', timestamp, subagentRunId, message }],
-    });
-    return { subagentRunId };
-  }
-
-  /** Closes the sub-agent that a tool call started, if any, and the parts it left open; `error` is set if the call failed. */
-  endSubagent(toolCallId: string, error: string | undefined, timestamp: number): AgUiEvent[] {
-    const subagentRunId = this.#open.get(toSubagentKey(toolCallId))?.subagentRunId;
-    if (subagentRunId === undefined) return [];
-    const members = this.#open.closeSubagentParts(subagentRunId, timestamp);
-    this.#open.take(toSubagentKey(toolCallId));
-    const end: AgUiEvent =
-      error === undefined
-        ? { type: 'SUBAGENT_FINISHED', timestamp, subagentRunId }
-        : { type: 'SUBAGENT_ERROR', timestamp, subagentRunId, message: error };
-    return [...members, end];
-  }
-}
-
-function toSubagentKey(toolCallId: string): string {
-  return `subagent ${toolCallId}`;
 }

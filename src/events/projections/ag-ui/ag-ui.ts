@@ -2,7 +2,7 @@ import type { FcmpData, FcmpEvent } from '../../protocol/fcmp-event.js';
 import type { Usage } from '../../protocol/event-parts.js';
 import { projectAll, type Projection } from '../projection.js';
 import type { AgUiEvent, AgUiOutcome, AgUiUsage } from './ag-ui-event.js';
-import { OpenParts, TextParts, Subagents, ToolCallParts } from './ag-ui-parts.js';
+import { OpenParts, TextParts, ToolCallParts } from './ag-ui-parts.js';
 
 /**
  * Converts FCMP events to AG-UI 1.0 events. A Sluice run is a thread, each of its attempts a run of that thread: a turn
@@ -30,21 +30,16 @@ export function createAgUiProjection(): Projection<AgUiEvent> {
   /** Nothing may follow a run's last event, so later events of an ended attempt are dropped. */
   let endedAttempt = 0;
 
-  function close(last: (run: OpenRun) => AgUiEvent): AgUiEvent[] {
-    if (run === undefined) return [];
-    const closingEvents = [...run.open.closeAll(run.timestamp), last(run)];
-    endedAttempt = run.attempt;
+  function close({ open, timestamp, attempt }: OpenRun, last: AgUiEvent): AgUiEvent[] {
+    endedAttempt = attempt;
     run = undefined;
-    return closingEvents;
+    return [...open.closeAll(timestamp), last];
   }
 
   function closeUnknown(): AgUiEvent[] {
-    return close(({ timestamp }) => ({
-      type: 'RUN_ERROR',
-      timestamp,
-      message: 'It is unknown how this attempt ended.',
-      code: 'INSUFFICIENT_EVIDENCE',
-    }));
+    if (run === undefined) return [];
+    const message = 'It is unknown how this attempt ended.';
+    return close(run, { type: 'RUN_ERROR', timestamp: run.timestamp, message, code: 'INSUFFICIENT_EVIDENCE' });
   }
 
   return {
@@ -63,8 +58,8 @@ export function createAgUiProjection(): Projection<AgUiEvent> {
       if (event.type === 'permission.required') run.permissions.set(event.data.interaction_id, event.data);
       if (event.type === 'permission.replied') run.permissions.delete(event.data.interaction_id);
       const projected = project(event, run);
-      const last = chooseLastEvent(event);
-      return [...closingEvents, ...openingEvents, ...projected, ...(last === undefined ? [] : close(last))];
+      const last = chooseLastEvent(event, run);
+      return [...closingEvents, ...openingEvents, ...projected, ...(last === undefined ? [] : close(run, last))];
     },
     end: closeUnknown,
   };
@@ -84,15 +79,14 @@ interface OpenRun {
 
 function openRun({ run_id: threadId, meta: { attempt } }: FcmpEvent, timestamp: number): OpenRun {
   const open = new OpenParts();
-  const subagents = new Subagents(open);
   return {
     threadId,
     runId: `${threadId}:${attempt}`,
     attempt,
     timestamp,
     open,
-    texts: new TextParts(open, subagents),
-    calls: new ToolCallParts(open, subagents),
+    texts: new TextParts(open),
+    calls: new ToolCallParts(open),
     permissions: new Map(),
   };
 }
@@ -149,62 +143,54 @@ function createUserMessage(messageId: string, text: string, timestamp: number): 
   return text === '' ? [start, end] : [start, { type: 'TEXT_MESSAGE_CONTENT', timestamp, messageId, delta: text }, end];
 }
 
-/** Returns the function that creates a run's last event, for FCMP events that end an attempt. */
-function chooseLastEvent(event: FcmpEvent): ((run: OpenRun) => AgUiEvent) | undefined {
-  if (event.type === 'conversation.completed') return createFinished({ type: 'success' }, event.data.usage);
-  if (event.type === 'conversation.failed') return createFailed(event.data);
-  if (event.type === 'user.input.required' && event.data.answerable !== false) return createInterrupted(event.data);
-  if (event.type === 'diagnostic.warning' && LAST_WARNINGS.has(event.data.code)) return createContinued(event.data);
+/** Returns a run's last event, for FCMP events that end an attempt. */
+function chooseLastEvent(event: FcmpEvent, run: OpenRun): AgUiEvent | undefined {
+  if (event.type === 'conversation.completed') return createFinished({ type: 'success' }, event.data.usage, run);
+  if (event.type === 'conversation.failed') return createFailed(event.data, run);
+  if (event.type === 'user.input.required' && event.data.answerable !== false)
+    return createInterrupted(event.data, run);
+  if (event.type === 'diagnostic.warning' && LAST_WARNINGS.has(event.data.code))
+    return createContinued(event.data, run);
   return undefined;
 }
 
 /** Warnings that are the last event of an attempt, because another one follows. */
 const LAST_WARNINGS: ReadonlySet<string> = new Set(['OUTPUT_RETRIED', 'PERMISSION_PENDING', 'WORKER_LOST']);
 
-function createContinued({ code, message }: FcmpData<'diagnostic.warning'>): (run: OpenRun) => AgUiEvent {
-  return (run) => {
-    const { timestamp, permissions } = run;
-    if (code !== 'PERMISSION_PENDING' || permissions.size === 0) return { type: 'RUN_ERROR', timestamp, message, code };
-    const interrupts = Array.from(permissions.values(), ({ interaction_id: id, tool, options }) => ({
-      id,
-      reason: 'permission_required',
-      message: `Permission required: ${tool}`,
-      responseSchema: { type: 'string', enum: options.map((option) => option.id) },
-    }));
-    return createFinished({ type: 'interrupt', interrupts }, undefined)(run);
-  };
+function createContinued({ code, message }: FcmpData<'diagnostic.warning'>, run: OpenRun): AgUiEvent {
+  const { timestamp, permissions } = run;
+  if (code !== 'PERMISSION_PENDING' || permissions.size === 0) return { type: 'RUN_ERROR', timestamp, message, code };
+  const interrupts = Array.from(permissions.values(), ({ interaction_id: id, tool, options }) => ({
+    id,
+    reason: 'permission_required',
+    message: `Permission required: ${tool}`,
+    responseSchema: { type: 'string', enum: options.map((option) => option.id) },
+  }));
+  return createFinished({ type: 'interrupt', interrupts }, undefined, run);
 }
 
-function createFailed({ error, usage }: FcmpData<'conversation.failed'>): (run: OpenRun) => AgUiEvent {
-  if (error.category === 'canceled') return createFinished({ type: 'cancelled' }, usage);
-  return ({ timestamp }) => ({
-    type: 'RUN_ERROR',
-    timestamp,
-    message: error.message,
-    code: error.code,
-    ...toUsageList(usage),
-  });
+function createFailed({ error, usage }: FcmpData<'conversation.failed'>, run: OpenRun): AgUiEvent {
+  if (error.category === 'canceled') return createFinished({ type: 'cancelled' }, usage, run);
+  const { message, code } = error;
+  return { type: 'RUN_ERROR', timestamp: run.timestamp, message, code, ...toUsageList(usage) };
 }
 
-function createInterrupted(data: FcmpData<'user.input.required'>): (run: OpenRun) => AgUiEvent {
+function createInterrupted(data: FcmpData<'user.input.required'>, run: OpenRun): AgUiEvent {
   const interrupt = {
     id: data.interaction_id,
     reason: 'user_input_required',
     ...(data.prompt === '' ? {} : { message: data.prompt }),
     responseSchema: { type: 'string', ...(data.options === undefined ? {} : { enum: data.options }) },
   };
-  return createFinished({ type: 'interrupt', interrupts: [interrupt] }, data.usage);
+  return createFinished({ type: 'interrupt', interrupts: [interrupt] }, data.usage, run);
 }
 
-function createFinished(outcome: AgUiOutcome, usage: Usage | undefined): (run: OpenRun) => AgUiEvent {
-  return ({ threadId, runId, timestamp }) => ({
-    type: 'RUN_FINISHED',
-    timestamp,
-    threadId,
-    runId,
-    outcome,
-    ...toUsageList(usage),
-  });
+function createFinished(
+  outcome: AgUiOutcome,
+  usage: Usage | undefined,
+  { threadId, runId, timestamp }: OpenRun,
+): AgUiEvent {
+  return { type: 'RUN_FINISHED', timestamp, threadId, runId, outcome, ...toUsageList(usage) };
 }
 
 function toUsageList(usage: Usage | undefined): { readonly usage?: readonly AgUiUsage[] } {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { align } from './terminal-merge.js';
+import { align } from './collections.js';
 
 describe('an alignment', () => {
   it.each([
