@@ -1,6 +1,7 @@
 import { deflateSync, inflateSync } from 'node:zlib';
 import { comparePositions, getPosition, packEvents, unpackEvents } from '../events/index.js';
-import type { Emitted, EventPack, LogPosition } from '../events/index.js';
+import type { Emitted, EventPack } from '../events/index.js';
+import type { EventRange } from './ports/index.js';
 import { containsNul, createColumnError, createNulError } from './store-error.js';
 
 /** A row of `event_packs`: events of one run, protocol and attempt with consecutive numbers. */
@@ -24,7 +25,7 @@ const MAX_CHARACTERS = 256 * 1024;
 export function joinRows(rows: readonly EventRow[]): EventRow[] {
   const joined = new Map<string, EventRow[]>();
   for (const row of rows) {
-    // Ids contain no NUL.
+    // No store accepts an id with NUL.
     const key = `${row.protocol} ${row.attempt} ${row.runId}\0${row.heldBy ?? '\0'}`;
     const runRows = joined.get(key) ?? [];
     joined.set(key, runRows);
@@ -49,10 +50,7 @@ function canJoin(first: EventRow, second: EventRow): boolean {
 }
 
 /** Sequence numbers of stored events. */
-export interface StoredRange {
-  readonly firstSeq: number;
-  readonly lastSeq: number;
-}
+type StoredRange = Pick<EventRow, 'firstSeq' | 'lastSeq'>;
 
 /** Returns the part of a row that is not stored yet, as rows. */
 export function subtractStored(row: EventRow, stored: readonly StoredRange[]): EventRow[] {
@@ -126,7 +124,7 @@ export const CHARACTERS_PER_PAGE = 4 * 1024 * 1024;
 export function readEventPage(
   bodies: Iterable<unknown>,
   protocol: Emitted['protocol'],
-  { after, to, limit }: { readonly after: LogPosition; readonly to: LogPosition; readonly limit: number },
+  { after, to, limit }: EventRange,
 ): Emitted[] {
   const page: Emitted[] = [];
   let total = 0;

@@ -34,22 +34,25 @@ export interface InboxHistory {
   readonly oldest: number | null;
 }
 
-/** The fields of an inbox item that statistics count. Times are milliseconds since 1970. */
-interface InboxSample {
-  readonly created_at: number;
-  readonly resolved_at: number | null;
-  /** The result's first problem, or the decision's result code if it has no problem. */
-  readonly cause: string;
-}
-
 /** Longer causes are truncated: a result code can be any string. */
 const MAX_CAUSE_LENGTH = 100;
 
-export function readInboxSample({ created_at, resolution, reading, result_code }: InboxItem): InboxSample {
+/** Counts the opening of an item, and its resolution; the cause is the first problem, or the decision's result code. */
+export function countItem({ created_at, resolution, reading, result_code }: InboxItem): {
+  readonly opened: InboxSlot;
+  readonly resolved: InboxSlot | undefined;
+} {
+  const cause = (reading.problems[0]?.code ?? result_code).slice(0, MAX_CAUSE_LENGTH);
+  const createdAt = readTime(created_at);
   return {
-    created_at: readTime(created_at),
-    resolved_at: resolution === null ? null : readTime(resolution.at),
-    cause: (reading.problems[0]?.code ?? result_code).slice(0, MAX_CAUSE_LENGTH),
+    opened: { at: createdAt, counts: { opened: [{ cause, items: 1 }], resolved: 0, oldest_resolved: null } },
+    resolved:
+      resolution === null
+        ? undefined
+        : {
+            at: readTime(resolution.at),
+            counts: { opened: [], resolved: 1, oldest_resolved: createdAt },
+          },
   };
 }
 
@@ -59,62 +62,9 @@ function readTime(text: string): number {
   return Number.isNaN(time) ? 0 : time;
 }
 
-export interface StoredItem {
-  readonly item: InboxItem;
-  /** Whether its opening is counted in its slots. */
-  readonly isOpeningCounted: boolean;
-}
-
-/** Lists an item's changes that are not counted in its slots yet. */
-export function listUncounted({ item, isOpeningCounted }: StoredItem): InboxSlot[] {
-  const sample = readInboxSample(item);
-  return [...(isOpeningCounted ? [] : [countOpened(sample)]), ...countResolved(sample)];
-}
-
-/**
- * A part of a history, as a store reads it. A `new` item has changes that are not counted in slots yet. An `opened` or
- * `resolved` item changed in the last minute of the period, whose slot is not read.
- */
-export type HistoryPart =
-  | ({ readonly part: 'slot' } & InboxSlot)
-  | ({ readonly part: 'open' } & Pick<InboxHistory, 'open' | 'oldest'>)
-  | ({ readonly part: 'new' | 'opened' | 'resolved' } & StoredItem);
-
-export function joinHistory(parts: readonly HistoryPart[], since: number): InboxHistory {
-  let [open, oldest]: [number, number | null] = [0, null];
-  const slots = parts.flatMap((part): InboxSlot[] => {
-    switch (part.part) {
-      case 'slot':
-        return [part];
-      case 'open':
-        open += part.open;
-        oldest = chooseEarlier(oldest, part.oldest);
-        return [];
-      case 'opened':
-        return [countOpened(readInboxSample(part.item))];
-      case 'resolved':
-        return countResolved(readInboxSample(part.item));
-      case 'new': {
-        const { created_at, resolved_at } = readInboxSample(part.item);
-        if (resolved_at === null) oldest = chooseEarlier(oldest, created_at);
-        return listUncounted(part).filter(({ at }) => at >= since);
-      }
-    }
-  });
-  return { slots, open, oldest };
-}
-
-function countOpened({ created_at: at, cause }: InboxSample): InboxSlot {
-  return { at, counts: { opened: [{ cause, items: 1 }], resolved: 0, oldest_resolved: null } };
-}
-
-function countResolved({ created_at, resolved_at: at }: InboxSample): InboxSlot[] {
-  return at === null ? [] : [{ at, counts: { opened: [], resolved: 1, oldest_resolved: created_at } }];
-}
-
 /** Adds up counts. */
 export function sumInboxCounts(all: Iterable<InboxCounts>): InboxCounts {
-  const opened = createSums<CauseCount>('cause', ['items']);
+  const opened = createSums<CauseCount>('cause');
   let resolved = 0;
   let oldest: number | null = null;
   for (const counts of all) {

@@ -4,10 +4,9 @@ import { resolve } from 'node:path';
 import { getErrorCode, SluiceError } from '../base/index.js';
 import type { Row, Session, Value, MigrationSide } from './driver.js';
 import { readNumber, readText } from './rows.js';
-import { TRANSFER_SCHEMA_VERSION } from './schema-version.js';
 import { SCHEMA_STEPS, STORED_TABLES, type StoredTable } from './sql/schema.js';
 import { openDatabase } from './sqlite/database.js';
-import { StoreError } from './store-error.js';
+import { StoreError, TRANSFER_SCHEMA_VERSION } from './store-error.js';
 
 /** Progress callbacks and the abort signal of a migration. */
 export interface MigrationOptions {

@@ -1,18 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { formatExecutionCursor, readExecutionPage } from './page.js';
+import { readExecutionPage } from './page.js';
 
 const AT = '2026-11-15T06:00:00.000Z';
+const CURSOR = `${AT}~7`;
 
 describe('a page of executions', () => {
   it("starts after the previous page's cursor", () => {
-    const cursor = formatExecutionCursor({ at: AT, sequence: 7 });
-    expect(readExecutionPage({ cursor, limit: 5 })).toEqual({ size: 5, after: { at: AT, sequence: 7 }, until: null });
+    expect(readExecutionPage({ cursor: CURSOR, limit: 5 })).toEqual({ size: 5, after: [AT, 7], until: null });
   });
 
   it('has one upper bound: the cursor or the requested end, whichever is earlier', () => {
-    const cursor = formatExecutionCursor({ at: AT, sequence: 7 });
-    expect(readExecutionPage({ cursor, until: '2026-12' })).toMatchObject({ after: { at: AT }, until: null });
-    expect(readExecutionPage({ cursor, until: '2026-10' })).toMatchObject({ after: null, until: '2026-10' });
+    expect(readExecutionPage({ cursor: CURSOR, until: '2026-12' })).toMatchObject({ after: [AT, 7], until: null });
+    expect(readExecutionPage({ cursor: CURSOR, until: '2026-10' })).toMatchObject({ after: null, until: '2026-10' });
     expect(readExecutionPage({ until: '2026-10' })).toMatchObject({ after: null, until: '2026-10' });
   });
 

@@ -50,19 +50,6 @@ function listLabels(labels: Labels): string[] {
     .toSorted();
 }
 
-/** A run to queue. A run that executes an order has the order's priority, wrapper type and isolation. */
-export interface QueuedRun {
-  readonly id: string;
-  readonly spec: StoredRunSpec;
-  /** The prompt, or the instructions of the order, whose spec has no prompt. */
-  readonly task: string;
-  readonly order: RunRecord['order'];
-  readonly workerType: string | null;
-  readonly priority: number;
-  /** Two runs share a folder only if neither needs it exclusively, because each has its own git worktree. */
-  readonly isExclusive: boolean;
-}
-
 /**
  * The time before which a run that a server places must not be claimed: never, by workers. It distinguishes these runs
  * from others as long as they exist, and claims pass over them as they do over deferred runs.
@@ -72,10 +59,6 @@ export const PLACED = 900_000_000_000_000;
 /** Whether a server places a run, instead of leaving it to a worker. */
 export function isPlacedByServer({ placement = 'local' }: Pick<StoredRunSpec, 'placement'>): boolean {
   return placement !== 'local' && placement !== 'container';
-}
-
-function needsExclusiveFolder({ request, isolation }: Pick<OrderSubmission, 'request' | 'isolation'>): boolean {
-  return (request.isolation ?? isolation) !== 'worktree';
 }
 
 /** One order of a submission; a race has multiple orders. */
@@ -99,19 +82,6 @@ export function nameOrders(
   return { orders: [first, ...rivals], group: rivals.length === 0 ? null : first.runId };
 }
 
-/** Creates the queued run that executes an order. */
-export function queueOrder({ request, workerType, run, runId, spec, isolation }: NamedOrder): QueuedRun {
-  return {
-    id: run,
-    spec,
-    task: request.instructions,
-    order: { issue_ref: request.issue_ref, run_id: runId },
-    workerType,
-    priority: request.priority ?? 0,
-    isExclusive: needsExclusiveFolder({ request, ...(isolation === undefined ? {} : { isolation }) }),
-  };
-}
-
 /** A run's entry in a race, and the rows to write if another run replaces the race. */
 export type StoredEntry = Pick<OrderSettlement, 'stale'> & { readonly entry: RaceEntry };
 
@@ -119,11 +89,6 @@ export type StoredEntry = Pick<OrderSettlement, 'stale'> & { readonly entry: Rac
 export function resolveFolder(id: string, spec: Pick<StoredRunSpec, 'workdir' | 'placement'>): string {
   // Each place has its own folders.
   return isPlacedByServer(spec) ? `placed ${id}` : resolve(spec.workdir);
-}
-
-/** Creates a queued run without an order. */
-export function queuePlainRun(id: string, spec: StoredRunSpec): QueuedRun {
-  return { id, spec, task: spec.prompt ?? '', order: null, workerType: null, priority: 0, isExclusive: true };
 }
 
 /**

@@ -1,16 +1,25 @@
-import type { RunDigest, RunUsage } from './run-digest.js';
+import type { RunResult } from './records/index.js';
+import type { RunUsage } from './run-digest.js';
 
-/** An ended run's digest, engine, and times in milliseconds since 1970. */
-export interface RunSample extends RunDigest {
+/** The countable fields of an ended run, with times in milliseconds since 1970: specs and results can have any size. */
+export interface RunSample {
   readonly engine: string;
+  readonly outcome: RunResult['status'];
+  readonly repair_level: RunResult['repair_level'];
+  /** Null if unknown. */
+  readonly engine_version: string | null;
+  readonly unknown_types: number;
+  readonly unknown_fields: number;
+  /** Null if the engine does not report it, and for cached results. */
+  readonly usage: RunUsage | null;
   readonly started_at: number | null;
   readonly ended_at: number;
 }
 
 /** Counts of one engine's runs that ended in the same time slot. */
 export interface RunCounts {
-  readonly outcomes: Readonly<Record<RunDigest['outcome'], number>>;
-  readonly repair_levels: Readonly<Record<RunDigest['repair_level'], number>>;
+  readonly outcomes: Readonly<Record<RunSample['outcome'], number>>;
+  readonly repair_levels: Readonly<Record<RunSample['repair_level'], number>>;
   /** Rounded durations in milliseconds, and how many runs took that long; shortest first. */
   readonly durations: readonly (readonly [ms: number, runs: number])[];
   /** The runs' usage, by model. */
@@ -31,7 +40,7 @@ export interface ModelUsage extends Omit<RunUsage, 'cost'> {
 }
 
 /** Unsupported types and fields of one engine version; `engine_version` is null if unknown. */
-export interface VersionDrift extends Pick<RunDigest, 'engine_version' | 'unknown_types' | 'unknown_fields'> {
+export interface VersionDrift extends Pick<RunSample, 'engine_version' | 'unknown_types' | 'unknown_fields'> {
   readonly runs: number;
 }
 
@@ -89,17 +98,8 @@ export function sumCounts(all: Iterable<RunCounts>): RunCounts {
   const outcomes = { success: 0, failed: 0, canceled: 0, comment: 0 };
   const repairLevels = { none: 0, deterministic_generic: 0, schema_aligned: 0 };
   const durations = new Map<number, number>();
-  const usage = createSums<ModelUsage>('model', [
-    'runs',
-    'input_tokens',
-    'cached_input_tokens',
-    'output_tokens',
-    'cost',
-    'unpriced_input_tokens',
-    'unpriced_cached_input_tokens',
-    'unpriced_output_tokens',
-  ]);
-  const drift = createSums<VersionDrift>('engine_version', ['runs', 'unknown_types', 'unknown_fields']);
+  const usage = createSums<ModelUsage>('model');
+  const drift = createSums<VersionDrift>('engine_version');
   for (const counts of all) {
     addTo(outcomes, counts.outcomes);
     addTo(repairLevels, counts.repair_levels);
@@ -120,7 +120,8 @@ function addTo<Key extends string>(sums: Record<Key, number>, added: Readonly<Re
   for (const key of Object.keys(sums) as Key[]) sums[key] += added[key];
 }
 
-export function createSums<Entry extends object>(nameKey: keyof Entry, numbers: readonly (keyof Entry)[]) {
+/** Creates the sums of entries with the same name; all other fields are numbers. */
+export function createSums<Entry extends object>(nameKey: keyof Entry) {
   const sums = new Map<unknown, Entry>();
   const chooseName = (name: unknown): unknown =>
     name === null || sums.has(name) || sums.size < MAX_NAMES ? name : OTHER;
@@ -128,7 +129,9 @@ export function createSums<Entry extends object>(nameKey: keyof Entry, numbers: 
     add(entry: Entry): void {
       const name = chooseName(entry[nameKey]);
       const sum = sums.get(name);
-      const added = numbers.map((key) => [key, Number(sum?.[key] ?? 0) + Number(entry[key])] as const);
+      const added = (Object.keys(entry) as (keyof Entry)[])
+        .filter((key) => key !== nameKey)
+        .map((key) => [key, Number(sum?.[key] ?? 0) + Number(entry[key])] as const);
       sums.set(name, { ...entry, [nameKey]: name, ...Object.fromEntries(added) });
     },
     list: (): Entry[] => [...sums.values()],
@@ -184,7 +187,8 @@ export function splitPeriod({ since, until, stepMs }: StatisticsPeriod): {
 interface SlotAddition<Counts> {
   readonly length: number;
   readonly at: number;
-  readonly engine: string;
+  /** Undefined for inbox items. */
+  readonly engine: string | undefined;
   readonly counts: Counts[];
 }
 
@@ -193,7 +197,7 @@ export function groupBySlot<Counts>(
   counted: readonly { readonly at: number; readonly engine?: string; readonly counts: Counts }[],
 ): SlotAddition<Counts>[] {
   const slots = new Map<string, SlotAddition<Counts>>();
-  for (const { at: time, engine = '', counts } of counted) {
+  for (const { at: time, engine, counts } of counted) {
     for (const { length, at } of findSlots(time)) {
       const key = `${length} ${at} ${engine}`;
       const slot = slots.get(key) ?? { length, at, engine, counts: [] };

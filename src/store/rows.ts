@@ -43,6 +43,11 @@ export function readFlag(row: Row, column: string): boolean {
   return readNumber(row, column) === 1;
 }
 
+/** Reads the numbers of the events in a row of `event_packs`. */
+export function readRange(row: Row): { readonly firstSeq: number; readonly lastSeq: number } {
+  return { firstSeq: readNumber(row, 'first_seq'), lastSeq: readNumber(row, 'last_seq') };
+}
+
 /** Reads a time as formatted in records. */
 export function readTime(row: Row, column: string): string {
   const time = new Date(readNumber(row, column));

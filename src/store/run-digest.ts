@@ -1,18 +1,5 @@
-import type { RunResult } from './records/index.js';
+import type { RunResult, StoredRunSpec } from './records/index.js';
 import type { Value } from './driver.js';
-import type { QueuedRun } from './queue-rules.js';
-
-/** The countable fields of an ended run: specs and results can have any size. */
-export interface RunDigest {
-  readonly outcome: RunResult['status'];
-  readonly repair_level: RunResult['repair_level'];
-  /** Null if unknown. */
-  readonly engine_version: string | null;
-  readonly unknown_types: number;
-  readonly unknown_fields: number;
-  /** The run's usage; null if its engine does not report it, and for cached results. */
-  readonly usage: RunUsage | null;
-}
 
 /** A run's tokens and cost, for statistics. */
 export interface RunUsage {
@@ -29,41 +16,42 @@ export interface RunUsage {
 const TASK_LENGTH = 4000;
 const ANSWER_LENGTH = 2000;
 const FAILURE_LENGTH = 500;
-const VERSION_LENGTH = 100;
-const MODEL_LENGTH = 100;
+/** Of a model and a version. */
+const NAME_LENGTH = 100;
 const MAX_WORDS = 8;
 
-/** A cached result's version, drift and usage were counted for the run that produced it. */
-function createDigest(result: RunResult): RunDigest {
+/**
+ * Lists the values of a run's end, for the parameters of `buildEndStatements`: the result, the fields that are counted,
+ * and the text that searches match. A cached result's version, drift and usage were counted for the run that produced it.
+ */
+export function listEndValues(result: RunResult): Value[] {
   const { status, repair_level, process, drift, cached_from } = result;
-  const isCached = cached_from !== undefined;
-  const version = isCached ? null : (process?.version ?? null);
-  return {
-    outcome: status,
-    repair_level,
-    engine_version: version === null ? null : sanitize(version).slice(0, VERSION_LENGTH),
-    unknown_types: isCached ? 0 : (drift?.unknown_types ?? 0),
-    unknown_fields: isCached ? 0 : (drift?.unknown_fields ?? 0),
-    usage: isCached ? null : createUsage(result),
-  };
+  const counted =
+    cached_from === undefined
+      ? [shorten(process?.version), drift?.unknown_types ?? 0, drift?.unknown_fields ?? 0, formatUsage(result)]
+      : [null, 0, 0, null];
+  return [JSON.stringify(result), status, repair_level, ...counted, buildEndText(result)];
 }
 
-function createUsage({ usage, model }: RunResult): RunUsage | null {
+function formatUsage({ usage, model }: RunResult): string | null {
   if (usage === undefined) return null;
-  const name = usage.model ?? model;
-  return {
-    model: name === undefined ? null : sanitize(name).slice(0, MODEL_LENGTH),
+  return JSON.stringify({
+    model: shorten(usage.model ?? model),
     input_tokens: usage.input_tokens,
     cached_input_tokens: usage.cached_input_tokens ?? 0,
     output_tokens: usage.output_tokens,
     cost: usage.cost ?? null,
-  };
+  } satisfies RunUsage);
+}
+
+function shorten(name: string | null | undefined): string | null {
+  return name === null || name === undefined ? null : sanitize(name).slice(0, NAME_LENGTH);
 }
 
 /** Builds the text of a new run that searches match. */
-export function buildSearchText({ id, spec, task, order }: Pick<QueuedRun, 'id' | 'spec' | 'task' | 'order'>): string {
+export function buildSearchText(id: string, spec: StoredRunSpec, task: string, issueRef: string | undefined): string {
   const { engine, workdir, command = [] } = spec;
-  const parts = [id, engine, order?.issue_ref ?? '', workdir, command[0] ?? '', task.slice(0, TASK_LENGTH)];
+  const parts = [id, engine, issueRef ?? '', workdir, command[0] ?? '', task.slice(0, TASK_LENGTH)];
   return foldCase(parts.join('\n'));
 }
 
@@ -95,43 +83,36 @@ function sanitize(text: string): string {
   return text.replaceAll('\0', ' ').replaceAll(/\p{Surrogate}/gu, '\u{FFFD}');
 }
 
+/** The numbers of parameters: the time, and the first of the values that `listEndValues` returns. */
+export interface EndParameters {
+  readonly now: number;
+  readonly result: number;
+}
+
 /**
  * Builds the statements of a guarded change that end runs: `runs` selects the ids of runs from the guard, and those that
- * have ended are left unchanged. The values of `listDigestValues` are the parameters from number `first` on.
+ * have ended are left unchanged.
  */
-export function buildEndStatements(runs: string, { now, result, first }: EndParameters): readonly string[] {
+export function buildEndStatements(runs: string, { now, result }: EndParameters): readonly string[] {
   const end = `
-    UPDATE runs SET state = 'ended', reply = NULL, ended_at = ${now}, result = ${result}
+    UPDATE runs SET state = 'ended', reply = NULL, ended_at = $${now}, result = $${result}
     WHERE state <> 'ended' AND id IN (${runs})`;
-  return [...buildDigestStatements(runs, { now, first }), end];
+  return [...buildDigestStatements(runs, { now, result }), end];
 }
 
 /** Builds the statements that write the search text and the digests of ending runs. */
 export function buildDigestStatements(
   runs: string,
-  { now, first }: Omit<EndParameters, 'result'>,
+  { now, result }: EndParameters,
 ): readonly [words: string, digest: string] {
-  const value = (index: number): string => `$${first + index}`;
+  const value = (index: number): string => `$${result + index}`;
   return [
     `INSERT INTO run_words (number, words)
-     SELECT seq * 2 + 1, ${value(6)}::text FROM runs WHERE ${value(6)}::text IS NOT NULL AND state <> 'ended' AND id IN (${runs})
+     SELECT seq * 2 + 1, ${value(7)}::text FROM runs WHERE ${value(7)}::text IS NOT NULL AND state <> 'ended' AND id IN (${runs})
      ON CONFLICT DO NOTHING`,
-    `UPDATE run_digests SET outcome = ${value(0)}, repair_level = ${value(1)}, engine_version = ${value(2)},
-       unknown_types = ${value(3)}::integer, unknown_fields = ${value(4)}::integer, usage = ${value(5)},
-       started_at = runs.started_at, ended_at = ${now}::bigint
+    `UPDATE run_digests SET outcome = ${value(1)}, repair_level = ${value(2)}, engine_version = ${value(3)},
+       unknown_types = ${value(4)}::integer, unknown_fields = ${value(5)}::integer, usage = ${value(6)},
+       started_at = runs.started_at, ended_at = $${now}::bigint
      FROM runs WHERE run_digests.seq = runs.seq AND run_digests.ended_at IS NULL AND runs.id IN (${runs})`,
   ];
-}
-
-interface EndParameters {
-  readonly now: string;
-  readonly result: string;
-  readonly first: number;
-}
-
-/** Returns the result's values, for the parameters of `buildEndStatements`. */
-export function listDigestValues(result: RunResult): Value[] {
-  const { outcome, repair_level, engine_version, unknown_types, unknown_fields, usage } = createDigest(result);
-  const used = usage === null ? null : JSON.stringify(usage);
-  return [outcome, repair_level, engine_version, unknown_types, unknown_fields, used, buildEndText(result)];
 }

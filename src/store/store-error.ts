@@ -38,7 +38,6 @@ export class StoreError extends SluiceError<StoreErrorCode> {
   override readonly name = 'StoreError';
 }
 
-/** Creates the error for a request id that was reused for a different request. */
 export function createReusedIdError(requestId: string, known: string): StoreError {
   return new StoreError(
     'REQUEST_ID_REUSED',
@@ -46,21 +45,9 @@ export function createReusedIdError(requestId: string, known: string): StoreErro
   );
 }
 
-/** Creates the error for an order that does not exist. */
-export function createOrderNotFoundError(issueRef: string, runId: string): StoreError {
-  return new StoreError(
-    'ORDER_NOT_FOUND',
-    `Cannot find the order "${runId}" for issue "${issueRef}". Submit it first.`,
-  );
-}
-
 /** Creates the error for a change by a worker whose claim has moved or ended. */
 export function createNotHeldError(): StoreError {
   return new StoreError('ORDER_NOT_FOUND', 'The worker does not hold the run: its claim has moved or ended.');
-}
-
-export function createCursorError(): StoreError {
-  return new StoreError('INVALID_CURSOR', 'Invalid cursor. Start again without a cursor.');
 }
 
 /** Creates the error for a table that was damaged or edited outside of Sluice. */
@@ -80,9 +67,43 @@ export function createNulError(): StoreError {
   );
 }
 
-/** Creates the error for a call after the store was closed. */
 export function createClosedError(): StoreError {
   return new StoreError('STORE_CLOSED', 'The store is closed. Open it again.');
+}
+
+/** The schema version of a store that is being copied into: far above every real one, so nothing opens it. */
+export const TRANSFER_SCHEMA_VERSION = 1_000_000;
+
+/** Creates the error for a store that a newer version migrated while this process was using it. */
+export function createMigratedError(where: string): StoreError {
+  return new StoreError(
+    'STORE_TOO_NEW',
+    `Cannot write to ${where}: a newer version of Sluice has migrated it. Nothing was written; restart this process with that version.`,
+  );
+}
+
+/** Creates the error for a store with a schema version that this version of Sluice does not know. */
+export function createTooNewError(where: string, version: number, supported: number): StoreError {
+  return new StoreError(
+    'STORE_TOO_NEW',
+    `Cannot open ${where}: it has schema version ${version}, and this version of Sluice supports up to ${supported}. Use the newer version of Sluice that wrote it.`,
+  );
+}
+
+/** Creates the error for a store of a version before the first release. */
+export function createOutdatedError(where: string): StoreError {
+  return new StoreError(
+    'STORE_TOO_OLD',
+    `Cannot open ${where}: a version of Sluice before the first release created it. Export what matters with that version ("sluice executions --csv", "sluice export RUN"), then use an empty database.`,
+  );
+}
+
+/** Creates the error for a store that another store is being copied into. */
+export function createIncompleteError(where: string): StoreError {
+  return new StoreError(
+    'STORE_INCOMPLETE',
+    `Cannot open ${where}: a migration into it is incomplete. Run "sluice migrate" again with the same source and target.`,
+  );
 }
 
 /** Whether a bound value is a string with a NUL, where SQLite would truncate a name and PostgreSQL reject it. */

@@ -124,14 +124,11 @@ const DELETE_OLDEST = `
 /** Creates the store's event log methods. Appends of many runs are gathered into one write. */
 function createEventLog(dialect: Dialect): WatchableEventLog {
   const { database, addEvents, readBodies, announce, watchRun, eventWrites } = dialect;
-  const append = createGatherer(
-    async (rows: readonly EventRow[]) => {
-      const lost = await addEvents(joinRows(rows));
-      await announce({ runs: [...new Set(rows.map((row) => row.runId))] });
-      return lost;
-    },
-    { maxWrites: eventWrites },
-  );
+  const append = createGatherer(async (rows: readonly EventRow[]) => {
+    const lost = await addEvents(joinRows(rows));
+    await announce({ runs: [...new Set(rows.map((row) => row.runId))] });
+    return lost;
+  }, eventWrites);
   return {
     async append(runId, events, packs = packEvents(events), heldBy) {
       database.checkOpen();
@@ -172,19 +169,12 @@ const MAX_WRITE_CHARACTERS = 4 * 1024 * 1024;
 /** Fewer rows are not worth two writes. */
 const MIN_SPLIT_ROWS = 128;
 
-interface GatherOptions {
-  /**
-   * The maximum number of concurrent writes, 1 by default. With two, one is prepared while the other waits for the
-   * disk. A run's rows are never in two concurrent writes, so readers find no gaps.
-   */
-  readonly maxWrites?: number;
-}
-
 /**
  * Gathers rows into one write. A write starts once every active run has submitted its rows or is waiting for earlier
- * rows, so a single run does not wait. Slow runs delay a write by at most {@link GATHER_MS}.
+ * rows, so a single run does not wait. Slow runs delay a write by at most {@link GATHER_MS}. With two concurrent writes,
+ * one is prepared while the other waits for the disk. A run's rows are never in both, so readers find no gaps.
  */
-export function createGatherer(write: WriteRows, { maxWrites = 1 }: GatherOptions = {}): AppendRows {
+export function createGatherer(write: WriteRows, maxWrites: number): AppendRows {
   let waiting: PendingAppend[] = [];
   /** Runs whose rows are being written. */
   const busy = new Set<string>();

@@ -19,10 +19,9 @@ import {
   type LogPosition,
 } from '../../events/index.js';
 import { isSluiceError } from '../../base/index.js';
+import type { Listed, Page } from './order-store.js';
 
-export interface RunFilter {
-  readonly limit?: number;
-  readonly cursor?: string;
+export interface RunFilter extends Page {
   readonly state?: RunState;
   readonly engine?: string;
   /** Words that must all occur in its id, engine, issue, folder, executable or prompt, ignoring case. */
@@ -163,9 +162,9 @@ export interface RunStore {
   ): Promise<readonly RunRecord[]>;
   findRun(id: string): Promise<RunRecord | undefined>;
   /** Lists runs, newest first. Most filters examine a limited number per page, so an empty page can have a next. */
-  listRuns(page: RunFilter): Promise<{ readonly items: readonly RunRecord[]; readonly next_cursor: string | null }>;
+  listRuns(page: RunFilter): Promise<Listed<RunRecord>>;
   /** Counts the runs that a filter finds; undefined if too many runs would have to be read. */
-  countRuns(filter: Omit<RunFilter, 'limit' | 'cursor'>): Promise<number | undefined>;
+  countRuns(filter: Omit<RunFilter, keyof Page>): Promise<number | undefined>;
 }
 
 /** Results of successful runs, by key. */

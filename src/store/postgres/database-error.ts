@@ -1,6 +1,5 @@
 import { getErrorCode, getErrorMessage, isSluiceError } from '../../base/index.js';
-import { createMigratedError } from '../schema-version.js';
-import { StoreError } from '../store-error.js';
+import { createMigratedError, StoreError } from '../store-error.js';
 
 /** The SQLSTATE our tables use to reject a process with another schema version. */
 export const OTHER_SCHEMA_VERSION = 'SLU01';
@@ -47,12 +46,19 @@ export function isConnectionUsable(error: unknown): boolean {
 export function toStoreError(error: unknown, where: string): Error {
   if (isSluiceError(error)) return error;
   const state = readSqlState(error);
-  if (isInvalidUrl(error)) return createUrlError();
+  // The driver could not parse the URL. Without the cause, which contains the URL, possibly with a password.
+  if (error instanceof URIError || getErrorCode(error) === 'ERR_INVALID_URL') {
+    return new StoreError(
+      'INVALID_STORE_URL',
+      'Invalid database URL. Use postgres://USER:PASSWORD@HOST:PORT/NAME with special characters percent-encoded.',
+    );
+  }
   const detail = getErrorMessage(error);
   if (state === undefined || UNAVAILABLE.test(state)) {
+    const advice = ADVICE[state?.slice(0, 2) ?? ''] ?? 'Check the URL, and that the server is running.';
     return new StoreError(
       'STORE_UNAVAILABLE',
-      `Cannot use PostgreSQL at "${where}": ${detail}. ${chooseAdvice(state)} The next call reconnects.`,
+      `Cannot use PostgreSQL at "${where}": ${detail}. ${advice} The next call reconnects.`,
       { cause: error },
     );
   }
@@ -75,34 +81,13 @@ export function toStoreError(error: unknown, where: string): Error {
   );
 }
 
-/** Whether the driver could not parse the URL. */
-function isInvalidUrl(error: unknown): boolean {
-  return error instanceof URIError || getErrorCode(error) === 'ERR_INVALID_URL';
-}
-
-/** Has no cause, because that would contain the URL, possibly with a password. */
-function createUrlError(): StoreError {
-  return new StoreError(
-    'INVALID_STORE_URL',
-    'Invalid database URL. Use postgres://USER:PASSWORD@HOST:PORT/NAME with special characters percent-encoded.',
-  );
-}
-
-/** Returns what to check, by SQLSTATE class; undefined means the server was not reached. */
-function chooseAdvice(state: string | undefined): string {
-  if (state === READ_ONLY) return 'It accepts only reads: wait for the failover, or use the URL of the primary.';
-  switch (state?.slice(0, 2)) {
-    case '28':
-      return 'Check the user and the password in the URL.';
-    case '3D':
-      return 'Create that database, or use another one.';
-    case '53':
-      return "Check the server's connections, memory and disk space.";
-    case undefined:
-    default:
-      return 'Check the URL, and that the server is running.';
-  }
-}
+/** Advice by SQLSTATE class. */
+const ADVICE: Readonly<Record<string, string>> = {
+  '25': 'It accepts only reads: wait for the failover, or use the URL of the primary.',
+  '28': 'Check the user and the password in the URL.',
+  '3D': 'Create that database, or use another one.',
+  '53': "Check the server's connections, memory and disk space.",
+};
 
 /** Returns an error's SQLSTATE; undefined if it did not come from PostgreSQL. */
 function readSqlState(error: unknown): string | undefined {

@@ -3,7 +3,7 @@ import {
   createOutdatedError,
   createTooNewError,
   TRANSFER_SCHEMA_VERSION,
-} from '../schema-version.js';
+} from '../store-error.js';
 import { OTHER_SCHEMA_VERSION } from './database-error.js';
 import { type PostgresDatabase, openDatabase } from './database.js';
 import type { Queryable } from './driver.js';

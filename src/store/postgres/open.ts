@@ -15,7 +15,7 @@ import {
   subtractStored,
   type EventRow,
 } from '../event-rows.js';
-import { readNumber } from '../rows.js';
+import { readNumber, readRange } from '../rows.js';
 import { listLabelSets } from '../queue-rules.js';
 import { isDuplicate } from './database-error.js';
 
@@ -45,18 +45,9 @@ function createDialect(database: PostgresDatabase, clock: DatabaseClock): Dialec
     async announce({ messages = false }) {
       if (messages) await database.query('SELECT sluice.wake_deliverer()');
     },
-    watchRun(runId, wake) {
-      database.checkOpen();
-      return notifications.follow(runId, wake);
-    },
-    watchRequests(runId, wake) {
-      database.checkOpen();
-      return notifications.watchRequests(runId, wake);
-    },
-    watchQueue(wake, watcher = {}) {
-      database.checkOpen();
-      return notifications.watchQueue({ worker: randomUUID(), ...watcher }, wake);
-    },
+    watchRun: (runId, wake) => notifications.follow(runId, wake),
+    watchRequests: (runId, wake) => notifications.watchRequests(runId, wake),
+    watchQueue: (wake, watcher) => notifications.watchQueue({ worker: randomUUID(), ...watcher }, wake),
     async close() {
       await notifications.close();
       await database.close();
@@ -209,11 +200,7 @@ async function insertInTurn(transaction: Queryable, row: EventRow): Promise<bool
      WHERE run_id = $1 AND protocol = $2 AND attempt = $3 AND last_seq >= $4 AND first_seq <= $5`,
     [runId, protocol, attempt, firstSeq, lastSeq],
   );
-  const ranges = stored.map((each) => ({
-    firstSeq: readNumber(each, 'first_seq'),
-    lastSeq: readNumber(each, 'last_seq'),
-  }));
-  const missing = subtractStored(row, ranges);
+  const missing = subtractStored(row, stored.map(readRange));
   if (missing.length > 0) await insertRows(transaction, missing);
   return true;
 }

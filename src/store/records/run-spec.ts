@@ -107,6 +107,38 @@ export const labelsSchema = {
 /** See {@link labelsSchema}. */
 export type Labels = FromSchema<typeof labelsSchema>;
 
+const placementFields = {
+  /**
+   * Where the agent's process runs. `local` (default): on this host, in a bubblewrap sandbox if `sandbox` says so.
+   * `container`: in a container of the worker's engine. `kubernetes`: a server starts a pod for the run, with a worker
+   * in it.
+   */
+  placement: placementName,
+  /** The image of a container or pod; the configured one by default. */
+  image: imageName,
+  /** The processor cores that it may use. */
+  cpu: { type: 'number', exclusiveMinimum: 0, maximum: 1024 },
+  /** The memory that it may use: bytes, or with a unit (`512Mi`, `4Gi`). */
+  memory: { type: 'string', pattern: '^[1-9][0-9]{0,14}(?:[KMG]i)?$' },
+  /** The graphics processors that a pod gets. */
+  gpu: { type: 'integer', minimum: 1, maximum: 1024 },
+  /** The service account of a pod; the configured one by default. */
+  service_account: placeName,
+  /** Names of the cluster's secrets, whose values are variables of the agent in a pod. */
+  secrets: { type: 'array', maxItems: 100, uniqueItems: true, items: placeName },
+  /** Labels that the node of a pod must have. */
+  node_selector: { type: 'object', maxProperties: 100, additionalProperties: placeText },
+  /** Taints of nodes that a pod tolerates. */
+  tolerations: {
+    type: 'array',
+    maxItems: 100,
+    items: object({}, { key: placeText, operator: oneOf(['Exists', 'Equal']), value: placeText, effect: placeText }),
+  },
+} as const;
+
+/** The fields of a spec that say where a run is executed, and that only its placement reads. */
+export const PLACEMENT_FIELDS = Object.keys(placementFields) as (keyof typeof placementFields)[];
+
 /** A run to start, as JSON. */
 export const storedRunSpec = {
   type: 'object',
@@ -153,32 +185,7 @@ export const storedRunSpec = {
     sandbox: sandboxUse,
     /** The sandbox's network. `host` (default): the host's. `none`: no network. A list: hosts that a proxy allows. */
     network: sandboxNetwork,
-    /**
-     * Where the agent's process runs. `local` (default): on this host, in a bubblewrap sandbox if `sandbox` says so.
-     * `container`: in a container of the worker's engine. `kubernetes`: a server starts a pod for the run, with a worker
-     * in it.
-     */
-    placement: placementName,
-    /** The image of a container or pod; the configured one by default. */
-    image: imageName,
-    /** The processor cores that it may use. */
-    cpu: { type: 'number', exclusiveMinimum: 0, maximum: 1024 },
-    /** The memory that it may use: bytes, or with a unit (`512Mi`, `4Gi`). */
-    memory: { type: 'string', pattern: '^[1-9][0-9]{0,14}(?:[KMG]i)?$' },
-    /** The graphics processors that a pod gets. */
-    gpu: { type: 'integer', minimum: 1, maximum: 1024 },
-    /** The service account of a pod; the configured one by default. */
-    service_account: placeName,
-    /** Names of the cluster's secrets, whose values are variables of the agent in a pod. */
-    secrets: { type: 'array', maxItems: 100, uniqueItems: true, items: placeName },
-    /** Labels that the node of a pod must have. */
-    node_selector: { type: 'object', maxProperties: 100, additionalProperties: placeText },
-    /** Taints of nodes that a pod tolerates. */
-    tolerations: {
-      type: 'array',
-      maxItems: 100,
-      items: object({}, { key: placeText, operator: oneOf(['Exists', 'Equal']), value: placeText, effect: placeText }),
-    },
+    ...placementFields,
     /** The labels that a worker must have to execute the run. */
     labels: labelsSchema,
     limits: limitsSchema,
@@ -201,19 +208,6 @@ export const storedRunSpec = {
     terminal: { enum: [true, false, 'beside'] },
   },
 } as const;
-
-/** The fields of a spec that say where a run is executed, and that only its placement reads. */
-export const PLACEMENT_FIELDS = [
-  'placement',
-  'image',
-  'cpu',
-  'memory',
-  'gpu',
-  'service_account',
-  'secrets',
-  'node_selector',
-  'tolerations',
-] as const;
 
 /** JSON Schema (draft 2020-12) of a run to start. */
 export const runSpecSchema = {

@@ -97,22 +97,24 @@ function shareBudgets(
   limits: readonly BudgetLimit[],
   others: readonly BudgetUse[],
 ): { readonly tokens: number; readonly cost: number } | { readonly exhausted: BudgetLimit } {
-  let tokens = Number.POSITIVE_INFINITY;
-  let cost = Number.POSITIVE_INFINITY;
+  const share = { tokens: Number.POSITIVE_INFINITY, cost: Number.POSITIVE_INFINITY };
   for (const [index, limit] of limits.entries()) {
     const { heldTokens = 0, heldCost = 0 } = others[index] ?? {};
-    if (limit.tokens !== null) {
-      const remaining = limit.tokens - heldTokens;
-      if (remaining <= 0) return { exhausted: limit };
-      tokens = Math.min(tokens, remaining, Math.ceil(limit.tokens / SHARES_PER_BUDGET));
-    }
-    if (limit.cost !== null) {
-      const remaining = limit.cost - heldCost;
-      if (remaining <= 0) return { exhausted: limit };
-      cost = Math.min(cost, remaining, limit.cost / SHARES_PER_BUDGET);
+    for (const [unit, held] of [
+      ['tokens', heldTokens],
+      ['cost', heldCost],
+    ] as const) {
+      const most = limit[unit];
+      if (most === null) continue;
+      if (held >= most) return { exhausted: limit };
+      const part = most / SHARES_PER_BUDGET;
+      share[unit] = Math.min(share[unit], most - held, unit === 'tokens' ? Math.ceil(part) : part);
     }
   }
-  return { tokens: Number.isFinite(tokens) ? tokens : 0, cost: Number.isFinite(cost) ? cost : 0 };
+  return {
+    tokens: Number.isFinite(share.tokens) ? share.tokens : 0,
+    cost: Number.isFinite(share.cost) ? share.cost : 0,
+  };
 }
 
 /** Finds the first budget that a run exceeds, given the used and reserved amounts of all other runs. */

@@ -3,27 +3,12 @@ import type { ClaimedRun, RunStore } from '../ports/index.js';
 import type { Database, Dialect, GuardedChange, Row, Session, Value } from '../driver.js';
 import { MAX_EXPIRED, storeSpec } from '../queue-rules.js';
 import { readFlag, readJson, readNumber, readOrder, readRun, readText } from '../rows.js';
-import { buildEndStatements, listDigestValues } from '../run-digest.js';
+import { buildEndStatements, listEndValues } from '../run-digest.js';
 import { findOne } from './lists.js';
 import { containsNul } from '../store-error.js';
 
-type Claims = Pick<
-  RunStore,
-  | 'claimRun'
-  | 'markStarted'
-  | 'releaseRun'
-  | 'renewRun'
-  | 'setWaiting'
-  | 'adoptRun'
-  | 'endRun'
-  | 'requeueExpired'
-  | 'findRepositoryStart'
-  | 'hasExpiredRuns'
-  | 'listExpiredRuns'
->;
-
 /** Creates the store's methods for claiming runs, and for starting, renewing, releasing and ending claimed runs. */
-export function createClaims({ database, announce, claimNext }: Dialect): Claims {
+export function createClaims({ database, announce, claimNext }: Dialect) {
   const renew = gatherCalls(async (renewals: readonly Renewal[]) => {
     const rows = await database.all(RENEW, [JSON.stringify(renewals)]);
     const renewed = new Map(rows.map((row) => [readText(row, 'id'), row]));
@@ -72,8 +57,7 @@ export function createClaims({ database, announce, claimNext }: Dialect): Claims
     },
 
     async endRun({ id, workerId, result, now }) {
-      const values = [id, workerId, now, JSON.stringify(result), ...listDigestValues(result)];
-      const hasEnded = (await database.change(END, values)).length > 0;
+      const hasEnded = (await database.change(END, [id, workerId, now, ...listEndValues(result)])).length > 0;
       if (hasEnded) await announce({ queue: true, runs: [id] });
       return hasEnded;
     },
@@ -93,7 +77,7 @@ export function createClaims({ database, announce, claimNext }: Dialect): Claims
       const rows = await database.all(LIST_EXPIRED, [now, after ?? null, host ?? null, MAX_EXPIRED]);
       return rows.map(readRun);
     },
-  };
+  } satisfies Partial<RunStore>;
 }
 
 /** Changes a claim's worker and returns its run. `move` finds the run and `until`, and deletes the old lease. */
@@ -212,7 +196,7 @@ const ADOPT = {
 
 const END = {
   guard: `SELECT id FROM runs WHERE id = $1 AND worker_id = $2 AND ${IS_HELD} AND order_run_id IS NULL FOR UPDATE`,
-  statements: buildEndStatements('SELECT id FROM guard', { now: '$3', result: '$4', first: 5 }),
+  statements: buildEndStatements('SELECT id FROM guard', { now: 3, result: 4 }),
 } as const;
 
 /** Also queried each time a worker reports that it is alive. Runs that servers place are left to them. */

@@ -13,7 +13,7 @@ function open(fail: (rows: readonly EventRow[]) => boolean = () => false) {
     if (fail(rows)) throw new Error('no room');
     writes.push(rows.map(({ runId, firstSeq }) => `${runId}${firstSeq}`));
     return [];
-  });
+  }, 1);
   return { writes, append };
 }
 
@@ -66,7 +66,7 @@ describe('two concurrent writes', () => {
         new Promise((end) => {
           writes.push({ rows: rows.map(({ runId, firstSeq }) => `${runId}:${firstSeq}`), end: () => end([]) });
         }),
-      { maxWrites: 2 },
+      2,
     );
     return { writes, append };
   }

@@ -1,20 +1,18 @@
 import type { ExecutionRecord, IssueRecord, OrderState, RunRecord } from '../records/index.js';
-import type { ExecutionFilter, Listed, OrderStore, Page } from '../ports/index.js';
+import type { ExecutionFilter, Listed, OrderStore, Page, RunFilter } from '../ports/index.js';
 import type { Dialect, Row, Session, Value } from '../driver.js';
-import {
-  formatEndCursor,
-  formatExecutionCursor,
-  readExecutionPage,
-  readPage,
-  toListed,
-  toSearchPage,
-} from '../page.js';
-import type { ExecutionWindow } from '../page.js';
+import { formatTimeCursor, MAX_SEQUENCE, readExecutionPage, readPage, readTimePage, toListed } from '../page.js';
+import type { ExecutionWindow, TimePosition } from '../page.js';
 import { readIssue, readItem, readJson, readNumber, readOrder, readRun, readText } from '../rows.js';
-import { readIssueSearch, type IssueSearch, type RunSearch } from '../search.js';
+import { splitWords } from '../run-digest.js';
 
 /** A list condition and the values of its parameters, written `?`; ignored if its first value is undefined. */
 type Condition = readonly [sql: string, ...values: (Value | undefined)[]];
+
+/** Conditions on columns that must have a value; undefined values are ignored. */
+export function equal(values: Readonly<Record<string, Value | undefined>>): readonly Condition[] {
+  return Object.entries(values).map(([column, value]) => [`${column} = ?`, value]);
+}
 
 /** The rows of a list and their order. Conditions are constants; untrusted values are always bound. */
 export interface ListQuery {
@@ -33,10 +31,22 @@ export async function listRows<T>(
   const window = readPage(page);
   const { sql, values } = buildListStatement(query, window.after);
   const rows = await session.all(sql, [...values, window.size + 1]);
-  return toListed(rows, window, read, readSeq);
+  return toListed(rows, window.size, read, formatSeq);
+}
+
+/** Returns one page of rows ordered by the time in a column. The parameters are a position and the limit. */
+export async function listByTime<T>(
+  session: Session,
+  page: Page & { readonly since: number },
+  { sql, column }: { readonly sql: string; readonly column: string },
+  read: (row: Row) => T,
+): Promise<Listed<T>> {
+  const { size, after } = readTimePage(page);
+  return toListed(await session.all(sql, [...after, size + 1]), size, read, (row) => formatTimeCursor(row, column));
 }
 
 const readSeq = (row: Row): number => readNumber(row, 'seq');
+const formatSeq = (row: Row): string => String(readSeq(row));
 
 interface Statement {
   readonly sql: string;
@@ -58,11 +68,6 @@ function buildStatement(table: string, conditions: readonly Condition[], order: 
   return { sql, values };
 }
 
-type OrderLists = Pick<
-  OrderStore,
-  'findIssue' | 'findOrder' | 'listIssues' | 'listOrders' | 'findItem' | 'listInbox' | 'listExecutions'
->;
-
 /** The condition for each order state, in a form that an index supports; an open order has its run's state. */
 export const ORDER_STATES: Readonly<Record<OrderState, string>> = {
   queued: `settled_at IS NULL AND state = 'queued'`,
@@ -72,7 +77,7 @@ export const ORDER_STATES: Readonly<Record<OrderState, string>> = {
 };
 
 /** Creates the store's methods for listing and finding issues, orders, inbox items and executions. */
-export function createOrderLists(session: Session, searchWindow: number): OrderLists {
+export function createOrderLists(session: Session, searchWindow: number) {
   return {
     findIssue: async (issueRef) => findOne(session, 'SELECT * FROM issues WHERE issue_ref = $1', [issueRef], readIssue),
 
@@ -85,16 +90,15 @@ export function createOrderLists(session: Session, searchWindow: number): OrderL
       ),
 
     async listIssues(filter) {
-      const search = readIssueSearch(filter);
-      if (search !== undefined) return searchIssues(session, search, searchWindow);
-      const conditions = [['state = ?', filter.state]] as const;
+      if (filter.search !== undefined) return searchIssues(session, filter, filter.search, searchWindow);
+      const conditions = equal({ state: filter.state });
       return listRows(session, filter, { table: 'issues', order: 'newest', conditions }, readIssue);
     },
 
     listOrders: async ({ issueRef, state, open, ...page }) => {
       const isOpen = open === true || state === 'queued' || state === 'running';
       const conditions: readonly Condition[] = [
-        ['issue_ref = ?', issueRef],
+        ...equal({ issue_ref: issueRef }),
         ...(state === undefined ? [] : [[ORDER_STATES[state]] as const]),
         ...(open === true ? [['settled_at IS NULL'] as const] : []),
       ];
@@ -106,7 +110,7 @@ export function createOrderLists(session: Session, searchWindow: number): OrderL
 
     listInbox: async ({ open, issueRef, order = 'oldest', ...page }) => {
       const conditions: readonly Condition[] = [
-        ['issue_ref = ?', issueRef],
+        ...equal({ issue_ref: issueRef }),
         ...(open === undefined ? [] : [[open ? 'resolution IS NULL' : 'resolution IS NOT NULL'] as const]),
       ];
       return listRows(session, page, { table: 'inbox', order, conditions }, readItem);
@@ -118,12 +122,12 @@ export function createOrderLists(session: Session, searchWindow: number): OrderL
       const rows = await session.all(sql, [...values, window.size + 1]);
       return toListed(
         rows,
-        window,
+        window.size,
         (row) => readJson(row, 'record') as ExecutionRecord,
-        (row) => formatExecutionCursor({ at: readText(row, 'at'), sequence: readSeq(row) }),
+        (row) => `${readText(row, 'at')}~${readSeq(row)}`,
       );
     },
-  };
+  } satisfies Partial<OrderStore>;
 }
 
 /** Finds a row by its key. */
@@ -143,13 +147,10 @@ export function buildExecutionsStatement(
   { after, until }: ExecutionWindow,
 ): Statement {
   const conditions: readonly Condition[] = [
-    ['issue_ref = ?', issueRef],
-    ['run_id = ?', runId],
-    ['worker = ?', worker],
-    ['decision = ?', decision],
+    ...equal({ issue_ref: issueRef, run_id: runId, worker, decision }),
     ['at >= ?', since],
     ['at < ?', until ?? undefined],
-    ['(at, seq) < (?, ?)', after?.at, after?.sequence],
+    ['(at, seq) < (?, ?)', ...(after ?? [])],
   ];
   return buildStatement('executions', conditions, 'at DESC, seq DESC');
 }
@@ -165,12 +166,49 @@ export const SEARCH_ISSUES = `
 
 async function searchIssues(
   session: Session,
-  { page, before, state, words }: IssueSearch,
+  { state, ...page }: Page & { readonly state?: IssueRecord['state'] },
+  search: string,
   window: number,
 ): Promise<Listed<IssueRecord>> {
+  const { size, after } = readPage(page);
+  const before = after ?? MAX_SEQUENCE;
   const floor = await findOne(session, FIND_ISSUE_FLOOR, [before, window - 1], readSeq);
-  const rows = await session.all(SEARCH_ISSUES, [before, floor ?? 0, state, JSON.stringify(words), page.size + 1]);
-  return toSearchPage(rows, page, floor, readIssue, readSeq);
+  const words = JSON.stringify(splitWords(search));
+  const rows = await session.all(SEARCH_ISSUES, [before, floor ?? 0, state ?? null, words, size + 1]);
+  return toListed(rows, size, readIssue, formatSeq, floor === undefined ? null : String(floor));
+}
+
+/**
+ * A search of runs, which are read in the order of one time, newest first: of their end if the search has a bound for
+ * it, otherwise of their creation. So a page starts at the latest time that was asked for.
+ */
+interface RunSearch {
+  readonly size: number;
+  readonly order: 'created_at' | 'ended_at';
+  /** Only runs before this position. */
+  readonly before: TimePosition;
+  /** Only runs at this time or later. */
+  readonly from: number;
+  readonly words: readonly string[];
+  readonly filter: RunFilter;
+}
+
+/** Parses a search; undefined for a plain list, which an index already orders. */
+export function readRunSearch(filter: RunFilter): RunSearch | undefined {
+  const { limit: _limit, cursor: _cursor, state: _state, engine: _engine, ...searched } = filter;
+  if (Object.values(searched).every((one) => one === undefined)) return undefined;
+  const { since, until, endedSince, endedUntil, search = '' } = searched;
+  const isByEnd = endedSince !== undefined || endedUntil !== undefined;
+  const [from = 0, to = MAX_SEQUENCE] = isByEnd ? [endedSince, endedUntil] : [since, until];
+  const { size, after } = readTimePage({ ...filter, since: to });
+  return {
+    size,
+    order: isByEnd ? 'ended_at' : 'created_at',
+    before: after,
+    from,
+    words: splitWords(search),
+    filter,
+  };
 }
 
 /** The statements of a run search, in the order of a time; `among` and `countAmong` read only the runs of a list. */
@@ -236,17 +274,17 @@ export async function searchRuns(
   if (found === undefined) return scanRuns(session, search, window);
   const values = [...listSearchValues(search), JSON.stringify(found), search.size + 1];
   const rows = await session.all(RUN_SEARCHES[search.order].among, values);
-  return toSearchPage(rows, search, undefined, readRun, formatPosition);
+  return toListed(rows, search.size, readRun, formatPosition);
 }
 
 /** Returns one page of a search that reads a window of runs. */
 async function scanRuns(session: Session, runSearch: RunSearch, window: number): Promise<Listed<RunRecord>> {
   const { before, from, order, size } = runSearch;
   const { findFloor, search } = RUN_SEARCHES[order];
-  const floor = await session.get(findFloor, [before.endedAt, before.sequence, from, window - 1]);
+  const floor = await session.get(findFloor, [...before, from, window - 1]);
   const last = floor && ([readNumber(floor, 'at'), readSeq(floor)] as const);
   const rows = await session.all(search, [...listSearchValues(runSearch, last), size + 1]);
-  return toSearchPage(rows, { size }, floor && formatPosition(floor), readRun, formatPosition);
+  return toListed(rows, size, readRun, formatPosition, floor && formatPosition(floor));
 }
 
 /** Finds the runs of the rarest word by the index; undefined without an index, or if all words are too short or frequent. */
@@ -275,8 +313,7 @@ export async function countSearch(
   const { before, from, order } = search;
   const { findFloor, count, countAmong } = RUN_SEARCHES[order];
   const values = listSearchValues(search);
-  const last = [before.endedAt, before.sequence, from, MAX_COUNTED_PAGES * window] as const;
-  const isShort = (await session.get(findFloor, last)) === undefined;
+  const isShort = (await session.get(findFloor, [...before, from, MAX_COUNTED_PAGES * window])) === undefined;
   const found = isShort ? undefined : await findRuns(search.words, findWord);
   if (!isShort && found === undefined) return undefined;
   const row = await (found === undefined
@@ -285,24 +322,20 @@ export async function countSearch(
   return readNumber(row ?? {}, 'total');
 }
 
-function listSearchValues(search: RunSearch, last: readonly [at: number, seq: number] = [search.from, 0]): Value[] {
-  const { before, engine, outcome, repairLevel, since, until, words, state, model, engineVersion } = search;
+function listSearchValues({ before, from, words, filter }: RunSearch, last: TimePosition = [from, 0]): Value[] {
   return [
-    before.endedAt,
-    before.sequence,
+    ...before,
     ...last,
-    engine,
-    outcome,
-    repairLevel,
-    since,
-    until,
+    filter.engine ?? null,
+    filter.outcome ?? null,
+    filter.repairLevel ?? null,
+    filter.since ?? 0,
+    filter.until ?? MAX_SEQUENCE,
     JSON.stringify(words),
-    state,
-    model,
-    engineVersion,
+    filter.state ?? null,
+    filter.model ?? null,
+    filter.engineVersion ?? null,
   ];
 }
 
-function formatPosition(row: Row): string {
-  return formatEndCursor({ endedAt: readNumber(row, 'at'), sequence: readSeq(row) });
-}
+const formatPosition = (row: Row): string => formatTimeCursor(row, 'at');

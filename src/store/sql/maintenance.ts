@@ -1,7 +1,7 @@
 import type { Row, Session } from '../driver.js';
-import { formatEndCursor, readEndPage, toListed } from '../page.js';
 import { readNumber, readNumberOrNull, readRun, readText } from '../rows.js';
-import type { Listed } from '../ports/index.js';
+import type { Listed, Page } from '../ports/index.js';
+import { listByTime } from './lists.js';
 import type { OrderState, RunRecord, RunState } from '../records/index.js';
 
 /** Counts work in the store and lists ended runs. Every method reads a bounded number of rows through an index. */
@@ -9,11 +9,7 @@ export interface Maintenance {
   /** Counts unfinished work. */
   countOpenWork(): Promise<OpenWorkCounts>;
   /** Lists runs that ended at `since` or later, in the order they ended. Times are milliseconds since 1970. */
-  listEndedRuns(page: {
-    readonly since: number;
-    readonly cursor?: string;
-    readonly limit?: number;
-  }): Promise<Listed<RunRecord>>;
+  listEndedRuns(page: Page & { readonly since: number }): Promise<Listed<RunRecord>>;
   /** Claims runs or executions by id for one process's metrics. Returns those unclaimed within the last day. */
   claimForMetrics(claim: { readonly ids: readonly string[]; readonly now: number }): Promise<readonly string[]>;
   /** Returns the hosts that have claimed these runs, by run. */
@@ -74,11 +70,7 @@ export function createMaintenance(session: Session): Maintenance {
       return readIds(await session.all(CLAIM_FOR_METRICS, [JSON.stringify(ids), now]));
     },
 
-    async listEndedRuns(page) {
-      const { size, after } = readEndPage(page);
-      const rows = await session.all(LIST_ENDED, [after.endedAt, after.sequence, size + 1]);
-      return toListed(rows, { size }, readRun, formatCursor);
-    },
+    listEndedRuns: async (page) => listByTime(session, page, { sql: LIST_ENDED, column: 'ended_at' }, readRun),
 
     async findHosts(ids) {
       const rows = await session.all(FIND_HOSTS, [JSON.stringify(ids)]);
@@ -94,10 +86,6 @@ export function createMaintenance(session: Session): Maintenance {
 
 function readIds(rows: readonly Row[]): string[] {
   return rows.map((row) => readText(row, 'id'));
-}
-
-function formatCursor(row: Row): string {
-  return formatEndCursor({ endedAt: readNumber(row, 'ended_at'), sequence: readNumber(row, 'seq') });
 }
 
 const COUNT_RUNS = `

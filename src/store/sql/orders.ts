@@ -8,29 +8,19 @@ import {
   createSuperseded,
   createSupersededByChoice,
   nameOrders,
-  queueOrder,
   type NamedOrder,
   type StoredEntry,
 } from '../queue-rules.js';
 import { readItem, readJson, readNumber, readOrder, readText, readTextOrNull } from '../rows.js';
 import { addExecution, decideOrder } from './decisions.js';
-import { listDigestValues } from '../run-digest.js';
+import { listEndValues } from '../run-digest.js';
 import { createOrderLists, findOne } from './lists.js';
 import { buildCancelStatements, buildRunInsert, DIGEST_STATEMENTS, listRunValues } from './runs.js';
-import { createSettleOrder } from './settlements.js';
+import { settleOrder } from './settlements.js';
 
 /** Creates the store's methods for issues, orders, the inbox and executions. */
 export function createOrders(dialect: Dialect, searchWindow: number): OrderStore {
-  return {
-    ...createSubmitOrder(dialect),
-    ...createSettleOrder(dialect),
-    ...createResolveItem(dialect),
-    ...createOrderLists(dialect.database, searchWindow),
-  };
-}
-
-/** Creates `submitOrder`, which assigns run ids and queues the runs that execute the orders. */
-function createSubmitOrder({ database, announce }: Dialect): Pick<OrderStore, 'submitOrder'> {
+  const { database, announce } = dialect;
   return {
     async submitOrder(submission) {
       const { request_id: requestId } = submission.request;
@@ -44,6 +34,18 @@ function createSubmitOrder({ database, announce }: Dialect): Pick<OrderStore, 's
       await announce({ queue: true, requests: stopped });
       return submitted;
     },
+
+    settleOrder: async (settlement) => settleOrder(dialect, settlement),
+
+    async resolveItem(decided) {
+      const { stopped = [], ...outcome } = await database.transaction(async (session) =>
+        resolveInTurn(session, decided),
+      );
+      await announce({ queue: true, requests: stopped, messages: decided.outbox.length > 0 });
+      return outcome;
+    },
+
+    ...createOrderLists(database, searchWindow),
   };
 }
 
@@ -137,8 +139,7 @@ async function stopReplaced(session: Session, issueRef: string, now: number): Pr
     const { stale } = readJson(row, 'entry') as StoredEntry;
     await decideOrder(session, { issueRef, runId: readText(row, 'run_id'), now }, stale);
   }
-  const canceled = [JSON.stringify(CANCELED_IN_QUEUE), ...listDigestValues(CANCELED_IN_QUEUE)];
-  const stopped = await session.change(STOP_OTHERS, [issueRef, now, ...canceled]);
+  const stopped = await session.change(STOP_OTHERS, [issueRef, now, ...listEndValues(CANCELED_IN_QUEUE)]);
   return stopped.map((row) => readText(row, 'id'));
 }
 
@@ -159,7 +160,7 @@ const STOP_OTHERS: GuardedChange = {
     WHERE id IN (SELECT run FROM orders INDEXED BY orders_by_issue WHERE issue_ref = $1 AND settled_at IS NULL)
       AND state <> 'ended' FOR UPDATE`,
   statements: [
-    ...buildCancelStatements(`SELECT id FROM guard WHERE state = 'queued'`, { now: '$2', result: '$3', first: 4 }),
+    ...buildCancelStatements(`SELECT id FROM guard WHERE state = 'queued'`, { now: 2, result: 3 }),
     `UPDATE orders SET settled_at = $2 WHERE run IN (SELECT id FROM guard WHERE state = 'queued')`,
   ],
 };
@@ -177,9 +178,9 @@ async function addOrder(
   added: NamedOrder,
   { group, baseCommit, now }: AddedOrder,
 ): Promise<OrderRecord | undefined> {
-  const { request, workerType, run, runId } = added;
+  const { request, workerType, run, runId, spec } = added;
   const order = JSON.stringify({ ...request, run_id: runId } satisfies WorkOrder);
-  const values = listRunValues(queueOrder(added), { requestId: null, now });
+  const values = listRunValues({ id: run, spec, order: added, now });
   const found = await session.change(change, [...values, request.request_id ?? null, order, baseCommit, group]);
   if (found.length === 0) return undefined;
   return {
@@ -220,19 +221,6 @@ const ADD_FIRST_ORDER: GuardedChange = {
     VALUES ($6, 'doing', $7, 1, $14) ON CONFLICT DO NOTHING RETURNING next_seq(runs) AS seq`,
   statements: ORDER_STATEMENTS,
 };
-
-/** Creates the command that records human decisions. */
-function createResolveItem({ database, announce }: Dialect): Pick<OrderStore, 'resolveItem'> {
-  return {
-    async resolveItem(decided) {
-      const { stopped = [], ...outcome } = await database.transaction(async (session) =>
-        resolveInTurn(session, decided),
-      );
-      await announce({ queue: true, requests: stopped, messages: decided.outbox.length > 0 });
-      return outcome;
-    },
-  };
-}
 
 async function resolveInTurn(session: Session, decided: ItemResolution): Promise<ResolveOutcome & Partial<Stopped>> {
   const found = await findOpen(session, decided.id);

@@ -3,7 +3,7 @@ import type { NewOutboxMessage, OutboxMessage, SinkState } from '../records/inde
 import type { OutboxStore } from '../ports/index.js';
 import type { Dialect, Row } from '../driver.js';
 import { readJson, readJsonOrNull, readNumber, readNumberOrNull, readText, readTime } from '../rows.js';
-import { listRows } from './lists.js';
+import { equal, listRows } from './lists.js';
 
 /** Creates the store's outbox methods. */
 export function createOutbox({ database, looksFirst, announce }: Dialect): OutboxStore {
@@ -60,10 +60,7 @@ export function createOutbox({ database, looksFirst, announce }: Dialect): Outbo
     },
 
     listOutbox: async ({ state, issueRef, ...page }) => {
-      const conditions = [
-        ['state = ?', state],
-        ['issue_ref = ?', issueRef],
-      ] as const;
+      const conditions = equal({ state, issue_ref: issueRef });
       return listRows(database, page, { table: 'outbox', order: 'newest', conditions }, readMessage);
     },
   };

@@ -1,7 +1,8 @@
 import type { Database, Row } from '../driver.js';
-import { formatEndCursor, readEndPage, toListed } from '../page.js';
+import { formatTimeCursor, readTimePage, toListed } from '../page.js';
 import { readFlag, readNumber, readText } from '../rows.js';
-import type { Listed } from '../ports/index.js';
+import type { Listed, Page } from '../ports/index.js';
+import { listByTime } from './lists.js';
 
 /** Deletes old data, a bounded amount per call. Concurrent processes never delete or count anything twice. */
 export interface Retention {
@@ -17,11 +18,7 @@ export interface Retention {
     readonly now: number;
   }): Promise<PurgedRuns>;
   /** Lists the ids of runs purged at `since` or later, in the order they were purged. */
-  listPurgedRuns(page: {
-    readonly since: number;
-    readonly cursor?: string;
-    readonly limit?: number;
-  }): Promise<Listed<string>>;
+  listPurgedRuns(page: Page & { readonly since: number }): Promise<Listed<string>>;
   /**
    * Deletes the records of runs that ended before `endedBefore` and were purged before `purgedBefore`: the run with its
    * order, its executions and its resolved inbox items. Statistics and an issue's active order are kept. One call
@@ -34,9 +31,14 @@ export interface Retention {
     readonly cursor?: string | undefined;
   }): Promise<PurgedRecords>;
   /** Deletes delivered messages written before a given time, oldest first; returns the number deleted. */
-  purgeDelivered(step: { readonly before: number; readonly limit: number }): Promise<number>;
+  purgeDelivered(step: PurgeStep): Promise<number>;
   /** Deletes results cached before a given time, oldest first; returns the number deleted. */
-  purgeResults(step: { readonly before: number; readonly limit: number }): Promise<number>;
+  purgeResults(step: PurgeStep): Promise<number>;
+}
+
+interface PurgeStep {
+  readonly before: number;
+  readonly limit: number;
 }
 
 /** The result of {@link Retention.purgeRuns}. */
@@ -57,10 +59,7 @@ export interface PurgedRecords {
 /** Creates the store's retention methods. Rows that another process is deleting are skipped. */
 export function createRetention(database: Database): Retention {
   /** Deletes rows; writes only if the oldest row is old enough. */
-  const dropOldest = async (
-    { find, drop }: { readonly find: string; readonly drop: string },
-    { before, limit }: { readonly before: number; readonly limit: number },
-  ): Promise<number> => {
+  const dropOldest = async (find: string, drop: string, { before, limit }: PurgeStep): Promise<number> => {
     const oldest = await database.get(find);
     if (oldest === undefined || readNumber(oldest, 'at') >= before) return 0;
     return database.run(drop, [limit, before]);
@@ -78,19 +77,19 @@ export function createRetention(database: Database): Retention {
       });
     },
 
-    async listPurgedRuns(page) {
-      const { size, after } = readEndPage(page);
-      const rows = await database.all(LIST_PURGED, [after.endedAt, after.sequence, size + 1]);
-      return toListed(rows, { size }, readId, formatCursor);
-    },
+    listPurgedRuns: async (page) => listByTime(database, page, { sql: LIST_PURGED, column: 'purged_at' }, readId),
 
     async purgeRecords({ endedBefore, purgedBefore, limit, cursor }) {
-      const { size, after } = readEndPage({ since: 0, limit, ...(cursor === undefined ? {} : { cursor }) });
-      const bounds = [after.endedAt, after.sequence, purgedBefore, endedBefore, size + 1];
-      const found = await database.all(LIST_RECORDS, bounds);
-      const last = found.length > size ? found[size - 1] : undefined;
-      const next_cursor = last === undefined ? null : formatCursor(last);
-      const due = found.slice(0, size).filter((row) => readFlag(row, 'is_due'));
+      const { size, after } = readTimePage({ since: 0, limit, ...(cursor === undefined ? {} : { cursor }) });
+      const found = await database.all(LIST_RECORDS, [...after, purgedBefore, endedBefore, size + 1]);
+      const examined = toListed(
+        found,
+        size,
+        (row) => row,
+        (row) => formatTimeCursor(row, 'purged_at'),
+      );
+      const { next_cursor } = examined;
+      const due = examined.items.filter((row) => readFlag(row, 'is_due'));
       if (due.length === 0) return { deleted: 0, next_cursor };
       return database.transaction(async (session) => {
         const locked = await session.all(LOCK_RECORDS, [JSON.stringify(due.map((row) => readNumber(row, 'seq')))]);
@@ -100,17 +99,12 @@ export function createRetention(database: Database): Retention {
       });
     },
 
-    purgeDelivered: async (step) => dropOldest({ find: FIND_OLDEST_DELIVERED, drop: DROP_DELIVERED }, step),
-    purgeResults: async (step) => dropOldest({ find: FIND_OLDEST_RESULT, drop: DROP_RESULTS }, step),
+    purgeDelivered: async (step) => dropOldest(FIND_OLDEST_DELIVERED, DROP_DELIVERED, step),
+    purgeResults: async (step) => dropOldest(FIND_OLDEST_RESULT, DROP_RESULTS, step),
   };
 }
 
 const readId = (row: Row): string => readText(row, 'id');
-
-/** Formats a cursor as for ended runs, but with the time when the run was purged. */
-function formatCursor(row: Row): string {
-  return formatEndCursor({ endedAt: readNumber(row, 'purged_at'), sequence: readNumber(row, 'seq') });
-}
 
 /** Runs of undecided orders and open inbox items are kept, because their folders and events are the evidence. */
 const LIST_DUE = `
@@ -183,23 +177,20 @@ const DROP_RECORDS = [
   `DELETE FROM runs WHERE seq IN ${DUE_SEQS}`,
 ];
 
-const FIND_OLDEST_DELIVERED = `SELECT created_at AS at FROM outbox WHERE state = 'delivered' ORDER BY seq LIMIT 1`;
-const FIND_OLDEST_RESULT = 'SELECT cached_at AS at FROM results ORDER BY seq LIMIT 1';
+const OLDEST_DELIVERED = `SELECT seq, created_at AS at FROM outbox WHERE state = 'delivered' ORDER BY seq`;
+const OLDEST_RESULTS = 'SELECT seq, cached_at AS at FROM results ORDER BY seq';
 
 /** Only the oldest rows are read: if they are too recent, so are all others. */
-const DROP_DELIVERED = `
-  DELETE FROM outbox WHERE seq = ANY (ARRAY(
-    SELECT seq FROM outbox WHERE seq = ANY (ARRAY(
-      SELECT seq FROM (
-        SELECT seq, created_at FROM outbox WHERE state = 'delivered' ORDER BY seq LIMIT $1) AS oldest
-      WHERE created_at < $2))
+const buildDropOldest = (table: string, oldest: string): string => `
+  DELETE FROM ${table} WHERE seq = ANY (ARRAY(
+    SELECT seq FROM ${table} WHERE seq = ANY (ARRAY(
+      SELECT seq FROM (${oldest} LIMIT $1) AS oldest WHERE at < $2))
     FOR UPDATE SKIP LOCKED))`;
 
-const DROP_RESULTS = `
-  DELETE FROM results WHERE seq = ANY (ARRAY(
-    SELECT seq FROM results WHERE seq = ANY (ARRAY(
-      SELECT seq FROM (SELECT seq, cached_at FROM results ORDER BY seq LIMIT $1) AS oldest WHERE cached_at < $2))
-    FOR UPDATE SKIP LOCKED))`;
+const FIND_OLDEST_DELIVERED = `${OLDEST_DELIVERED} LIMIT 1`;
+const FIND_OLDEST_RESULT = `${OLDEST_RESULTS} LIMIT 1`;
+const DROP_DELIVERED = buildDropOldest('outbox', OLDEST_DELIVERED);
+const DROP_RESULTS = buildDropOldest('results', OLDEST_RESULTS);
 
 /** Exported for the query plan tests. */
 export const RETENTION_STATEMENTS = {

@@ -1,4 +1,4 @@
-import type { RefusedAnswer, RunRecord } from '../records/index.js';
+import type { RefusedAnswer, RunRecord, StoredRunSpec } from '../records/index.js';
 import type { RunStore } from '../ports/index.js';
 import type { Dialect, GuardedChange, Value } from '../driver.js';
 import {
@@ -7,16 +7,14 @@ import {
   isPlacedByServer,
   PLACED,
   formatKind,
-  queuePlainRun,
   resolveFolder,
   storeSpec,
+  type NamedOrder,
 } from '../queue-rules.js';
-import type { QueuedRun } from '../queue-rules.js';
 import { readJsonOrNull, readRun } from '../rows.js';
-import { buildSearchText, buildDigestStatements, listDigestValues } from '../run-digest.js';
-import { readRunSearch } from '../search.js';
+import { buildSearchText, buildDigestStatements, listEndValues, type EndParameters } from '../run-digest.js';
 import { createClaims } from './claims.js';
-import { countSearch, findOne, listRows, searchRuns } from './lists.js';
+import { countSearch, equal, findOne, listRows, readRunSearch, searchRuns } from './lists.js';
 
 /** Creates the store's run queue methods. */
 export function createRuns(dialect: Dialect, searchWindow: number): RunStore {
@@ -32,7 +30,7 @@ export function createRuns(dialect: Dialect, searchWindow: number): RunStore {
         state === 'queued'
           ? undefined
           : { workerId: workerId ?? null, leaseUntil: leaseMs === undefined ? null : now + leaseMs };
-      const values = listRunValues(queuePlainRun(id, stored), { requestId: requestId ?? null, now, started });
+      const values = listRunValues({ id, spec: stored, requestId, now, started });
       const added = await database.change(ADD_RUN, [...values, started?.leaseUntil ?? null]);
       // Of two concurrent requests, the second waits until the first is committed.
       const isKnown = added.length === 0 && requestId !== undefined;
@@ -43,12 +41,7 @@ export function createRuns(dialect: Dialect, searchWindow: number): RunStore {
     },
 
     async requestCancel(id, now) {
-      await database.change(CANCEL, [
-        id,
-        now,
-        JSON.stringify(CANCELED_IN_QUEUE),
-        ...listDigestValues(CANCELED_IN_QUEUE),
-      ]);
+      await database.change(CANCEL, [id, now, ...listEndValues(CANCELED_IN_QUEUE)]);
       await announce({ queue: true, runs: [id], requests: [id] });
       return findRun(id);
     },
@@ -85,10 +78,7 @@ export function createRuns(dialect: Dialect, searchWindow: number): RunStore {
       const search = readRunSearch(filter);
       if (search !== undefined) return searchRuns(database, search, { window: searchWindow, findWord });
       const { state, engine, ...page } = filter;
-      const conditions = [
-        ['state = ?', state],
-        ['engine = ?', engine],
-      ] as const;
+      const conditions = equal({ state, engine });
       return listRows(database, page, { table: 'run_records', order: 'newest', conditions }, readRun);
     },
   };
@@ -98,35 +88,40 @@ export function createRuns(dialect: Dialect, searchWindow: number): RunStore {
 const MAX_REFUSED_ANSWERS = 20;
 
 interface AddedRun {
-  readonly requestId: string | null;
+  readonly id: string;
+  readonly spec: StoredRunSpec;
   readonly now: number;
+  /** The order that it executes, which has its instructions. */
+  readonly order?: NamedOrder;
+  readonly requestId?: string | undefined;
   /** For a run that its creator has already started. */
   readonly started?: { readonly workerId: string | null; readonly leaseUntil: number | null } | undefined;
 }
 
 /** Lists the values of a new run, which `buildRunInsert` and `DIGEST_STATEMENTS` use. */
-export function listRunValues(
-  { id, spec, task, order, workerType, priority, isExclusive }: QueuedRun,
-  { requestId, now, started }: AddedRun,
-): Value[] {
+export function listRunValues({ id, spec, now, order, requestId, started }: AddedRun): Value[] {
+  const request = order?.request;
+  const workerType = order?.workerType ?? null;
+  // Two runs share a folder only if neither needs it exclusively, because each has its own git worktree.
+  const isExclusive = (request?.isolation ?? order?.isolation) !== 'worktree';
   return [
     id,
-    requestId,
+    requestId ?? null,
     JSON.stringify(spec),
     spec.engine,
     started === undefined ? 'queued' : 'running',
-    order?.issue_ref ?? null,
-    order?.run_id ?? null,
+    request?.issue_ref ?? null,
+    order?.runId ?? null,
     workerType,
     formatKind(spec.labels, workerType),
-    priority,
+    request?.priority ?? 0,
     resolveFolder(id, spec),
     isExclusive ? 1 : 0,
     started?.workerId ?? null,
     now,
     started === undefined ? null : now,
     isPlacedByServer(spec) ? PLACED : 0,
-    buildSearchText({ id, spec, task, order }),
+    buildSearchText(id, spec, request?.instructions ?? spec.prompt ?? '', request?.issue_ref),
   ];
 }
 
@@ -170,31 +165,25 @@ const ADD_RUN: GuardedChange = {
 };
 
 /** Builds the statements that request the cancellation of runs; those that are selected as `ending` end at once. */
-export function buildCancelStatements(ending: string, { now, result, first }: CancelParameters): readonly string[] {
+export function buildCancelStatements(ending: string, parameters: EndParameters): readonly string[] {
+  const { now, result } = parameters;
   const endsNow = `state <> 'ended' AND id IN (${ending})`;
   return [
-    ...buildDigestStatements(ending, { now, first }),
+    ...buildDigestStatements(ending, parameters),
     `UPDATE runs SET
        cancel_requested = CASE WHEN state = 'ended' THEN cancel_requested ELSE 1 END,
-       ended_at = CASE WHEN ${endsNow} THEN ${now}::bigint ELSE ended_at END,
-       result = CASE WHEN ${endsNow} THEN ${result}::text ELSE result END,
+       ended_at = CASE WHEN ${endsNow} THEN $${now}::bigint ELSE ended_at END,
+       result = CASE WHEN ${endsNow} THEN $${result}::text ELSE result END,
        state = CASE WHEN ${endsNow} THEN 'ended' ELSE state END
      WHERE id IN (SELECT id FROM guard)`,
   ];
 }
 
-interface CancelParameters {
-  readonly now: string;
-  readonly result: string;
-  readonly first: number;
-}
-
 const CANCEL = {
   guard: 'SELECT id, state, order_run_id FROM runs WHERE id = $1 FOR UPDATE',
   statements: buildCancelStatements(`SELECT id FROM guard WHERE state = 'queued' AND order_run_id IS NULL`, {
-    now: '$2',
-    result: '$3',
-    first: 4,
+    now: 2,
+    result: 3,
   }),
 } as const;
 

@@ -10,24 +10,19 @@ import {
   listDecisionValues,
   UNDECIDED_ORDER,
 } from './decisions.js';
-import { listDigestValues, buildEndStatements } from '../run-digest.js';
-import { createOrderNotFoundError } from '../store-error.js';
+import { buildEndStatements, listEndValues } from '../run-digest.js';
+import { StoreError } from '../store-error.js';
 
 type Settled = Awaited<ReturnType<OrderStore['settleOrder']>>;
 
-/** Creates the command that settles orders. */
-export function createSettleOrder({ database, announce }: Dialect): Pick<OrderStore, 'settleOrder'> {
-  return {
-    async settleOrder(settlement) {
-      const { heldBy } = settlement;
-      const { runs, ...settled } =
-        heldBy === undefined
-          ? await settle(database, settlement, async (work) => database.transaction(work))
-          : await database.transaction(async (session) => settleHeld(session, settlement, heldBy));
-      await announce({ queue: true, runs });
-      return settled;
-    },
-  };
+export async function settleOrder({ database, announce }: Dialect, settlement: OrderSettlement): Promise<Settled> {
+  const { heldBy } = settlement;
+  const { runs, ...settled } =
+    heldBy === undefined
+      ? await settle(database, settlement, async (work) => database.transaction(work))
+      : await database.transaction(async (session) => settleHeld(session, settlement, heldBy));
+  await announce({ queue: true, runs });
+  return settled;
 }
 
 type Ended = Settled & { readonly runs: readonly string[] };
@@ -40,7 +35,7 @@ async function settle(
   const { race, runResult, active, stale } = settlement;
   const entered = race === undefined ? undefined : await inTransaction((inner) => enterRace(inner, settlement, race));
   if (entered !== undefined) return entered;
-  const ended = [JSON.stringify(runResult), ...listDigestValues(runResult)];
+  const ended = listEndValues(runResult);
   const settled = await session.change(SETTLE_ACTIVE, [
     ...listDecisionValues(settlement, active),
     ...ended,
@@ -72,17 +67,18 @@ const FIND_HELD = `
 async function findSettled(session: Session, { issueRef, runId }: OrderSettlement): Promise<Ended> {
   const row = await session.get('SELECT decision FROM orders WHERE issue_ref = $1 AND run_id = $2', [issueRef, runId]);
   const decision = row === undefined ? null : readJsonOrNull(row, 'decision');
-  if (decision === null) throw createOrderNotFoundError(issueRef, runId);
+  if (decision === null) {
+    throw new StoreError(
+      'ORDER_NOT_FOUND',
+      `Cannot find the order "${runId}" for issue "${issueRef}". Submit it first.`,
+    );
+  }
   return { decision: decision as Decision, repeated: true, runs: [] };
 }
 
 const readRunName = (row: Row): string => readText(row, 'run');
 
-const END_RUN = buildEndStatements('SELECT run FROM guard', {
-  now: '$3',
-  result: `$${FIRST_FREE_PARAMETER}`,
-  first: FIRST_FREE_PARAMETER + 1,
-});
+const END_RUN = buildEndStatements('SELECT run FROM guard', { now: 3, result: FIRST_FREE_PARAMETER });
 const STATE = `$${FIRST_FREE_PARAMETER + 8}`;
 
 /**
@@ -118,8 +114,8 @@ async function enterRace(
   const { issueRef, runId, now, stale, runResult } = settlement;
   if ((await session.run(LOCK_RACE, [issueRef, race.group])) === 0) return undefined;
   const stored: StoredEntry = { entry: race.entry, stale };
-  const values = [issueRef, runId, now, JSON.stringify(stored), JSON.stringify(runResult)];
-  const entered = await session.change(ENTER_RACE, [...values, ...listDigestValues(runResult)]);
+  const values = [issueRef, runId, now, JSON.stringify(stored), ...listEndValues(runResult)];
+  const entered = await session.change(ENTER_RACE, values);
   const all = (await session.all(LIST_ENTRIES, [issueRef, race.group])).map((row) => ({
     run: readRunName(row),
     runId: readText(row, 'run_id'),
@@ -148,7 +144,7 @@ const ENTER_RACE: GuardedChange = {
   guard: `
     SELECT run FROM orders WHERE issue_ref = $1 AND run_id = $2 AND entry IS NULL AND decision IS NULL FOR UPDATE`,
   statements: [
-    ...buildEndStatements('SELECT run FROM guard', { now: '$3', result: '$5', first: 6 }),
+    ...buildEndStatements('SELECT run FROM guard', { now: 3, result: 5 }),
     'UPDATE orders SET entry = $4 WHERE run IN (SELECT run FROM guard)',
     'UPDATE issues SET updated_at = $3 WHERE issue_ref = $1 AND EXISTS (SELECT 1 FROM guard)',
   ],

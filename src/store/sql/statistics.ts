@@ -1,10 +1,9 @@
 import type { Database, Row, Session } from '../driver.js';
-import { joinHistory, listUncounted, readInboxSample, splitHistory, sumInboxCounts } from '../inbox-roll-up.js';
-import type { HistoryPart, InboxCounts, StoredItem, InboxHistory } from '../inbox-roll-up.js';
+import { chooseEarlier, countItem, splitHistory, sumInboxCounts } from '../inbox-roll-up.js';
+import type { InboxCounts, InboxHistory, InboxSlot } from '../inbox-roll-up.js';
 import { groupBySlot, splitPeriod, sumCounts, toRunSlot } from '../roll-up.js';
 import type { RunCounts, RunSample, SlotRange, RunSlot, StatisticsPeriod } from '../roll-up.js';
 import { readItem, readJson, readNumber, readNumberOrNull, readText, readTextOrNull } from '../rows.js';
-import type { RunDigest } from '../run-digest.js';
 
 /** Statistics over time. Reading them takes time proportional to the number of slots, not of runs or inbox items. */
 export interface Statistics {
@@ -40,7 +39,7 @@ export function createStatistics(database: Database): Statistics {
     async readInboxHistory(period) {
       const { ranges, lastMinute } = splitHistory(period);
       const values = [...listRangeValues(ranges), lastMinute.since, lastMinute.until];
-      return joinHistory((await database.all(READ_INBOX_HISTORY, values)).map(readPart), period.since);
+      return joinHistory(await database.all(READ_INBOX_HISTORY, values), period.since);
     },
 
     async countInboxItems(limit) {
@@ -52,12 +51,7 @@ export function createStatistics(database: Database): Statistics {
 
 async function countRuns(session: Session, limit: number): Promise<number> {
   const rows = await session.all(LIST_TO_COUNT, [limit]);
-  for (const { length, at, engine, counts } of groupBySlot(rows.flatMap(readRunSample).map(toRunSlot))) {
-    const key = [length, at, engine];
-    const row = await session.get('SELECT counts FROM run_slots WHERE length = $1 AND at = $2 AND engine = $3', key);
-    const known = row === undefined ? [] : [readJson(row, 'counts') as RunCounts];
-    await session.run(PUT_RUN_SLOT, [...key, JSON.stringify(sumCounts([...known, ...counts]))]);
-  }
+  await addToSlots(session, RUN_SLOTS, rows.flatMap(readRunSample).map(toRunSlot), sumCounts);
   await session.run('DELETE FROM runs_to_count WHERE seq IN (SELECT counted.value::bigint FROM each($1) AS counted)', [
     JSON.stringify(rows.map((row) => readNumber(row, 'seq'))),
   ]);
@@ -66,18 +60,49 @@ async function countRuns(session: Session, limit: number): Promise<number> {
 
 async function countItems(session: Session, limit: number): Promise<number> {
   const rows = await session.all(LIST_ITEMS_TO_COUNT, [limit]);
-  for (const { length, at, counts } of groupBySlot(rows.map(readStored).flatMap(listUncounted))) {
-    const row = await session.get('SELECT counts FROM inbox_slots WHERE length = $1 AND at = $2', [length, at]);
-    const known = row === undefined ? [] : [readJson(row, 'counts') as InboxCounts];
-    await session.run(PUT_INBOX_SLOT, [length, at, JSON.stringify(sumInboxCounts([...known, ...counts]))]);
-  }
+  await addToSlots(session, INBOX_SLOTS, rows.flatMap(listUncounted), sumInboxCounts);
   const counted = rows.map((row) => {
-    const { created_at, resolved_at } = readInboxSample(readItem(row));
-    return { seq: readNumber(row, 'seq'), created_at, resolved_at };
+    const { opened, resolved } = countItem(readItem(row));
+    return { seq: readNumber(row, 'seq'), created_at: opened.at, resolved_at: resolved?.at ?? null };
   });
   await session.run(MARK_ITEMS, [JSON.stringify(counted)]);
   return rows.length;
 }
+
+/** Lists the changes of an item that are not counted in its slots yet. */
+function listUncounted(row: Row): InboxSlot[] {
+  const { opened, resolved } = countItem(readItem(row));
+  return [...(row['created_at'] === null ? [opened] : []), ...(resolved === undefined ? [] : [resolved])];
+}
+
+/** Adds counts to the slots of a table. */
+async function addToSlots<Counts>(
+  session: Session,
+  { find, put }: typeof RUN_SLOTS,
+  counted: readonly { readonly at: number; readonly engine?: string; readonly counts: Counts }[],
+  sum: (counts: readonly Counts[]) => Counts,
+): Promise<void> {
+  for (const { length, at, engine, counts } of groupBySlot(counted)) {
+    const key = engine === undefined ? [length, at] : [length, at, engine];
+    const row = await session.get(find, key);
+    const known = row === undefined ? [] : [readJson(row, 'counts') as Counts];
+    await session.run(put, [...key, JSON.stringify(sum([...known, ...counts]))]);
+  }
+}
+
+const RUN_SLOTS = {
+  find: 'SELECT counts FROM run_slots WHERE length = $1 AND at = $2 AND engine = $3',
+  put: `
+  INSERT INTO run_slots (length, at, engine, counts) VALUES ($1, $2, $3, $4)
+  ON CONFLICT (length, at, engine) DO UPDATE SET counts = excluded.counts`,
+};
+
+const INBOX_SLOTS = {
+  find: 'SELECT counts FROM inbox_slots WHERE length = $1 AND at = $2',
+  put: `
+  INSERT INTO inbox_slots (length, at, counts) VALUES ($1, $2, $3)
+  ON CONFLICT (length, at) DO UPDATE SET counts = excluded.counts`,
+};
 
 const SAMPLE = `
   digest.seq, outcome, repair_level, engine_version, unknown_types, unknown_fields, usage, started_at, ended_at`;
@@ -123,14 +148,6 @@ const LIST_TO_COUNT = `
   FROM (SELECT seq FROM runs_to_count ORDER BY seq LIMIT $1) AS ended
     CROSS JOIN run_digests AS digest ON digest.seq = ended.seq`;
 
-const PUT_RUN_SLOT = `
-  INSERT INTO run_slots (length, at, engine, counts) VALUES ($1, $2, $3, $4)
-  ON CONFLICT (length, at, engine) DO UPDATE SET counts = excluded.counts`;
-
-const PUT_INBOX_SLOT = `
-  INSERT INTO inbox_slots (length, at, counts) VALUES ($1, $2, $3)
-  ON CONFLICT (length, at) DO UPDATE SET counts = excluded.counts`;
-
 /** Items whose opening or resolution is not counted in their slots yet. */
 const TO_COUNT = `
   FROM inbox INDEXED BY inbox_to_count WHERE created_at IS NULL OR (resolution IS NOT NULL AND resolved_at IS NULL)`;
@@ -173,15 +190,27 @@ export const STATISTICS_STATEMENTS = {
   LIST_ITEMS_TO_COUNT,
 } as const;
 
-function readPart(row: Row): HistoryPart {
-  const part = readText(row, 'part') as HistoryPart['part'];
-  if (part === 'slot') return { part, at: readNumber(row, 'at'), counts: readJson(row, 'counts') as InboxCounts };
-  if (part === 'open') return { part, open: readNumber(row, 'at'), oldest: readNumberOrNull(row, 'created_at') };
-  return { part, ...readStored(row) };
-}
-
-function readStored(row: Row): StoredItem {
-  return { item: readItem(row), isOpeningCounted: row['created_at'] !== null };
+/**
+ * Joins the parts of a history. An `opened` or `resolved` item changed in the last minute of the period, whose slot is
+ * not read; a `new` item has changes that are not counted in slots yet.
+ */
+function joinHistory(rows: readonly Row[], since: number): InboxHistory {
+  let [open, oldest]: [number, number | null] = [0, null];
+  const slots = rows.flatMap((row): InboxSlot[] => {
+    const part = readText(row, 'part');
+    if (part === 'slot') return [{ at: readNumber(row, 'at'), counts: readJson(row, 'counts') as InboxCounts }];
+    if (part === 'open') {
+      open = readNumber(row, 'at');
+      oldest = chooseEarlier(oldest, readNumberOrNull(row, 'created_at'));
+      return [];
+    }
+    const { opened, resolved } = countItem(readItem(row));
+    if (part === 'opened') return [opened];
+    if (part === 'resolved') return resolved === undefined ? [] : [resolved];
+    if (resolved === undefined) oldest = chooseEarlier(oldest, opened.at);
+    return listUncounted(row).filter(({ at }) => at >= since);
+  });
+  return { slots, open, oldest };
 }
 
 /** Reads the sample of a run; empty if the run has no readable result. */
@@ -192,12 +221,12 @@ function readRunSample(row: Row): RunSample[] {
   return [
     {
       engine: readText(row, 'engine'),
-      outcome: outcome as RunDigest['outcome'],
-      repair_level: repairLevel as RunDigest['repair_level'],
+      outcome: outcome as RunSample['outcome'],
+      repair_level: repairLevel as RunSample['repair_level'],
       engine_version: readTextOrNull(row, 'engine_version'),
       unknown_types: readNumber(row, 'unknown_types'),
       unknown_fields: readNumber(row, 'unknown_fields'),
-      usage: readTextOrNull(row, 'usage') === null ? null : (readJson(row, 'usage') as RunDigest['usage']),
+      usage: readTextOrNull(row, 'usage') === null ? null : (readJson(row, 'usage') as RunSample['usage']),
       started_at: readNumberOrNull(row, 'started_at'),
       ended_at: readNumber(row, 'ended_at'),
     },

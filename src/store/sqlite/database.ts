@@ -122,22 +122,24 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
     if (!isInMemory && identifyFile(file) !== identity) throw createReplacedError(file);
   }
 
-  let level: string = synchronous;
+  /** Kept until a transaction needs another one: setting it takes as long as inserting rows. */
+  let syncLevel: string = synchronous;
 
   /** Changes nothing if `work` fails. Other work must wait until it ends, because it would be part of this transaction. */
-  async function transact<T>(work: (session: Session) => T | Promise<T>, wanted: string): Promise<T> {
+  async function transact<T>(work: (session: Session) => T | Promise<T>, neededLevel: string): Promise<T> {
     while (transactions.open !== undefined) await transactions.open;
     check();
-    // Kept until another level is needed: setting it takes as long as inserting rows.
-    if (level !== wanted) connection.exec(`PRAGMA synchronous = ${wanted}`);
-    level = wanted;
+    if (syncLevel !== neededLevel) connection.exec(`PRAGMA synchronous = ${neededLevel}`);
+    syncLevel = neededLevel;
     begin.run();
-    const { promise, settle } = createSignal();
+    let settle: (() => void) | undefined;
     try {
       checkVersion();
       let value = work(session);
       if (value instanceof Promise) {
-        transactions.open = promise;
+        transactions.open = new Promise((done) => {
+          settle = done;
+        });
         value = await value;
       }
       commit.run();
@@ -148,20 +150,25 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
       throw error;
     } finally {
       transactions.open = undefined;
-      settle();
+      settle?.();
     }
   }
 
-  const guards = new WeakMap<GuardedChange, ReturnType<typeof prepareUsed>>();
-  const prepareChange = createChangePreparer(prepare);
+  const changes = new WeakMap<GuardedChange, PreparedChange>();
 
   function applyChange(change: GuardedChange, values: readonly Value[]): readonly Row[] {
-    const guard = guards.get(change) ?? prepareUsed(prepare, change.guard);
-    guards.set(change, guard);
+    const prepared: PreparedChange = changes.get(change) ?? {
+      guard: prepareUsed(prepare, change.guard),
+      byCount: new Map(),
+    };
+    changes.set(change, prepared);
+    const { guard, byCount } = prepared;
     const rows = guard.statement.all(...guard.uses.map((number) => values[number - 1] ?? null));
     if (rows.length === 0) return rows;
     const bound = [...values, ...rows.flatMap((row) => Object.values(row) as Value[])];
-    for (const { statement, uses, needed } of prepareChange(change, rows, values.length)) {
+    const guarded = byCount.get(rows.length) ?? prepareGuarded(prepare, change, rows, values.length);
+    byCount.set(rows.length, guarded);
+    for (const { statement, uses, needed } of guarded) {
       if (needed === undefined || bound[needed - 1] !== null)
         statement.run(...uses.map((number) => bound[number - 1] ?? null));
     }
@@ -185,8 +192,8 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
       check();
       return work();
     });
-  const write = async <T>(work: (session: Session) => T | Promise<T>, wanted: string = synchronous): Promise<T> =>
-    retryWrite(async () => transact(work, wanted));
+  const write = async <T>(work: (session: Session) => T | Promise<T>, neededLevel: string = synchronous): Promise<T> =>
+    retryWrite(async () => transact(work, neededLevel));
   const execute = async <T>(sql: string, work: () => T): Promise<T> => (isReadOnly(sql) ? read(work) : write(work));
 
   return {
@@ -213,14 +220,6 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
       void closeLog();
     },
   };
-}
-
-function createSignal(): { readonly promise: Promise<void>; readonly settle: () => void } {
-  let settle: (() => void) | undefined;
-  const promise = new Promise<void>((done) => {
-    settle = done;
-  });
-  return { promise, settle: () => settle?.() };
 }
 
 function connect(file: string, synchronous: 'FULL' | 'OFF', steps: readonly SchemaStep[] | undefined): Connection {
@@ -336,31 +335,31 @@ function prepareUsed(prepare: (sql: string) => Statement, sql: string): GuardedS
   return { statement: prepare(renumbered), uses, needed: needed === undefined ? undefined : Number(needed) };
 }
 
+/** The statements of a guarded change, by the number of rows that the guard finds. */
+interface PreparedChange {
+  readonly guard: GuardedStatement;
+  readonly byCount: Map<number, readonly GuardedStatement[]>;
+}
+
 /**
- * Creates a function that prepares the statements of a guarded change. The guard's rows are bound as values, numbered after
- * the `shared` parameters, so all statements read them as they were before the change. Each statement binds only the values
- * that it uses, and reads a single row without a table: otherwise both would take as long as executing the statement.
+ * Prepares the statements of a guarded change. The guard's rows are bound as values, numbered after the `shared`
+ * parameters, so all statements read them as they were before the change. Each statement binds only the values that it
+ * uses, and reads a single row without a table: otherwise both would take as long as executing the statement.
  */
-function createChangePreparer(
+function prepareGuarded(
   prepare: (sql: string) => Statement,
-): (change: GuardedChange, rows: readonly Row[], shared: number) => readonly GuardedStatement[] {
-  const prepared = new WeakMap<GuardedChange, Map<number, readonly GuardedStatement[]>>();
-  return (change, rows, shared) => {
-    const byCount = prepared.get(change) ?? new Map<number, readonly GuardedStatement[]>();
-    prepared.set(change, byCount);
-    const known = byCount.get(rows.length);
-    if (known !== undefined) return known;
-    const columns = Object.keys(rows[0] ?? {});
-    let next = shared;
-    const tuples = rows.map(() => `(${columns.map(() => `$${(next += 1)}`).join()})`).join();
-    const statements = change.statements.map((sql): GuardedStatement => {
-      const single = sql.replaceAll(/\bIN \(SELECT (\w+) FROM guard\)/g, (all, column: string) =>
-        rows.length === 1 ? `IN ($${shared + columns.indexOf(column) + 1})` : all,
-      );
-      const text = /\bguard\b/.test(single) ? `WITH guard (${columns.join()}) AS (VALUES ${tuples}) ${single}` : single;
-      return prepareUsed(prepare, text);
-    });
-    byCount.set(rows.length, statements);
-    return statements;
-  };
+  change: GuardedChange,
+  rows: readonly Row[],
+  shared: number,
+): readonly GuardedStatement[] {
+  const columns = Object.keys(rows[0] ?? {});
+  let next = shared;
+  const tuples = rows.map(() => `(${columns.map(() => `$${(next += 1)}`).join()})`).join();
+  return change.statements.map((sql) => {
+    const single = sql.replaceAll(/\bIN \(SELECT (\w+) FROM guard\)/g, (all, column: string) =>
+      rows.length === 1 ? `IN ($${shared + columns.indexOf(column) + 1})` : all,
+    );
+    const text = /\bguard\b/.test(single) ? `WITH guard (${columns.join()}) AS (VALUES ${tuples}) ${single}` : single;
+    return prepareUsed(prepare, text);
+  });
 }

@@ -3,10 +3,10 @@ import {
   createMigratedError,
   createOutdatedError,
   createTooNewError,
+  StoreError,
   TRANSFER_SCHEMA_VERSION,
-} from '../schema-version.js';
+} from '../store-error.js';
 import { SCHEMA_STEPS, type SchemaStep, type SchemaDialect } from '../sql/schema.js';
-import { StoreError } from '../store-error.js';
 import { createDamagedError } from './database-error.js';
 import type { Connection } from './driver.js';
 

@@ -13,7 +13,7 @@ import {
   subtractStored,
   type EventRow,
 } from '../event-rows.js';
-import { readNumber } from '../rows.js';
+import { readNumber, readRange } from '../rows.js';
 
 /** Opens a store in one file, which any number of processes on one host can use concurrently. */
 export async function openSqliteStore(file: string, options: StoreOptions & DatabaseOptions = {}): Promise<Store> {
@@ -73,12 +73,6 @@ async function findWord(database: SqliteDatabase, word: string, limit: number): 
   );
 }
 
-/** Wakes watchers after writes by this and other processes. */
-interface Poller {
-  watch(key: string, wake: () => void): () => void;
-  close(): void;
-}
-
 /** SQLite has no notifications, so a watcher in another process can be woken this late. */
 const POLL_MS = 50;
 
@@ -87,7 +81,7 @@ const POLL_MS = 50;
  * and the watchers of runs that have new events or requests, or have ended. Writes by this process wake its watchers
  * immediately.
  */
-function createPoller(database: SqliteDatabase, wakers: Wakers): Poller {
+function createPoller(database: SqliteDatabase, wakers: Wakers) {
   const readVersion = database.prepare('PRAGMA data_version');
   const findProgress = database.prepare(`
     SELECT (SELECT max(last_seq) FROM event_packs WHERE run_id = ?1 AND protocol = 'fcmp' AND attempt = 0) AS fcmp,
@@ -144,7 +138,7 @@ function createPoller(database: SqliteDatabase, wakers: Wakers): Poller {
   }
 
   return {
-    watch(key, wake) {
+    watch(key: string, wake: () => void): () => void {
       if (isClosed) throw createClosedError();
       const stop = wakers.watch(key, wake);
       // Writes before a watcher was added might have been missed, so the next poll wakes it.
@@ -161,7 +155,7 @@ function createPoller(database: SqliteDatabase, wakers: Wakers): Poller {
         }
       };
     },
-    close() {
+    close(): void {
       isClosed = true;
       clearInterval(timer);
       timer = undefined;
@@ -213,10 +207,7 @@ function createEvents(database: SqliteDatabase): Pick<Dialect, 'addEvents' | 're
     const { runId, protocol, attempt, firstSeq, lastSeq, lines } = row;
     const { changes } = insert.run(runId, protocol, attempt, firstSeq, lastSeq, encodeBody(lines, minLength));
     if (Number(changes) > 0) return;
-    const stored = findStored.all(runId, protocol, attempt, firstSeq, lastSeq).map((each) => ({
-      firstSeq: readNumber(each, 'first_seq'),
-      lastSeq: readNumber(each, 'last_seq'),
-    }));
+    const stored = findStored.all(runId, protocol, attempt, firstSeq, lastSeq).map(readRange);
     for (const missing of subtractStored(row, stored)) addMissing(missing, minLength);
   }
 

@@ -8,8 +8,6 @@ import type { SqliteDatabase } from './database.js';
 const MAX_PARKED = 256;
 const MAX_DUE = 256;
 
-type ClaimFilter = Omit<RunClaim, 'leaseMs'>;
-
 /**
  * Creates the function that claims runs. A claim examines the first ready run of each kind: neither parked (explained in
  * `sql/schema.ts`) nor deferred. So a claim takes as long with 100,000 parked or deferred runs as without.
@@ -26,7 +24,7 @@ export function createClaimNext(database: SqliteDatabase): Dialect['claimNext'] 
   const claimRun = database.prepare(CLAIM);
   const addLease = database.prepare('INSERT INTO leases (seq, lease_until) VALUES (?, ?)');
 
-  function listFullTypes({ concurrency = {} }: ClaimFilter): string[] {
+  function listFullTypes({ concurrency = {} }: RunClaim): string[] {
     const limits = Object.entries(concurrency);
     if (limits.length === 0) return [];
     const busy = new Map(countBusy.all().map((row) => [readText(row, 'worker_type'), readNumber(row, 'busy')]));
@@ -34,7 +32,7 @@ export function createClaimNext(database: SqliteDatabase): Dialect['claimNext'] 
   }
 
   /** Lists the kinds of ready runs that the worker's labels fit, by host on which they are parked, stepping through the index. */
-  function listKinds({ labels, worker: { host } }: ClaimFilter): (readonly [kind: string, parkedOn: string])[] {
+  function listKinds({ labels, worker: { host } }: RunClaim): (readonly [kind: string, parkedOn: string])[] {
     const kinds: (readonly [string, string])[] = [];
     for (const set of listLabelSets(labels)) {
       let row = findNextKind.get(set, '', `${set}!`);
@@ -47,10 +45,10 @@ export function createClaimNext(database: SqliteDatabase): Dialect['claimNext'] 
     return kinds;
   }
 
-  function search(filter: ClaimFilter): number | 'more' | undefined {
-    const { kinds, workerTypes, labels, worker } = filter;
+  function search(claim: RunClaim): number | 'more' | undefined {
+    const { kinds, workerTypes, labels, worker } = claim;
     const [takesOrders, takesRuns] = [kinds?.includes('orders') !== false, kinds?.includes('runs') !== false];
-    const full = listFullTypes(filter);
+    const full = listFullTypes(claim);
     const canceled = takesOrders
       ? findCanceled.get(
           JSON.stringify(full),
@@ -58,7 +56,7 @@ export function createClaimNext(database: SqliteDatabase): Dialect['claimNext'] 
           JSON.stringify(listLabelSets(labels)),
         )
       : undefined;
-    const heads = listKinds(filter).flatMap(([kind, parkedOn]) => {
+    const heads = listKinds(claim).flatMap(([kind, parkedOn]) => {
       const type = readType(kind);
       // The empty type means runs without an order.
       const fits =
@@ -81,28 +79,22 @@ export function createClaimNext(database: SqliteDatabase): Dialect['claimNext'] 
     return 'more';
   }
 
-  /** Returns the number of the run to claim; `more` if the search must continue in another transaction. */
-  function find(filter: ClaimFilter): number | 'more' | undefined {
-    const areAllAdmitted = admitDue.run(filter.now, MAX_DUE).changes < MAX_DUE;
-    const found = search(filter);
-    return found === undefined && !areAllAdmitted ? 'more' : found;
+  /** Claims a run; `more` if the search must continue in another transaction. */
+  function claimNext(claim: RunClaim): Row | 'more' | undefined {
+    const { now, leaseMs, worker } = claim;
+    const areAllAdmitted = admitDue.run(now, MAX_DUE).changes < MAX_DUE;
+    const next = search(claim);
+    if (next === undefined && !areAllAdmitted) return 'more';
+    if (typeof next !== 'number') return next;
+    addLease.run(next, now + leaseMs);
+    return claimRun.get(worker.worker_id, worker.host, worker.pid, worker.pid_started, next);
   }
 
-  const claim = async ({ leaseMs, ...filter }: RunClaim): Promise<Row | 'more' | undefined> => {
-    // A worker looks for work several times per run, mostly in vain; then it needs no transaction.
-    if ((await database.read(() => findAny.get(filter.now))) === undefined) return undefined;
-    return database.write(() => {
-      const next = find(filter);
-      if (typeof next !== 'number') return next;
-      const { worker_id: workerId, host, pid, pid_started: pidStarted } = filter.worker;
-      addLease.run(next, filter.now + leaseMs);
-      return claimRun.get(workerId, host, pid, pidStarted, next);
-    });
-  };
-
-  return async (runClaim) => {
+  return async (claim) => {
     for (;;) {
-      const claimed = await claim(runClaim);
+      // A worker looks for work several times per run, mostly in vain; then it needs no transaction.
+      if ((await database.read(() => findAny.get(claim.now))) === undefined) return undefined;
+      const claimed = await database.write(() => claimNext(claim));
       if (claimed !== 'more') return claimed;
     }
   };
