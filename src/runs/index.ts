@@ -1,26 +1,12 @@
 export { startRun, resumeRun, type Run } from './start-run.js';
 export { RunSpecError, checkRunSpec, DEFAULT_LIMITS, listPlacementIssues } from './spec/check-run-spec.js';
-export type {
-  RunBudget,
-  RunPorts,
-  RunSlot,
-  SandboxPort,
-  SavedSession,
-  OrderTrace,
-  RunTrace,
-  RunTracer,
-} from './ports/run-ports.js';
-export { type TracedOrder, findDataFolder } from './ports/run-ports.js';
+export { createMemoryEventLog, findDataFolder } from './ports/run-ports.js';
+export type { RunBudget, RunPorts, RunSlot, SandboxPort, SavedSession } from './ports/run-ports.js';
+export type { OrderTrace, RunTrace, RunTracer, TracedOrder } from './ports/run-ports.js';
 export { ACCEPTS_TEXT_ONLY, findUnsupported } from './ports/run-inputs.js';
 export type { Attachment, AcceptedInputs, McpServer, NamedValue, RunInputs } from './ports/run-inputs.js';
-export {
-  findAcceptedInputs,
-  checkEngines,
-  renderDoctor,
-  type EngineReport,
-  type ExamineOptions,
-} from './launch/check-engines.js';
-export { createMemoryEventLog } from './ports/run-ports.js';
+export { findAcceptedInputs, checkEngines, renderDoctor } from './launch/check-engines.js';
+export type { EngineReport, ExamineOptions } from './launch/check-engines.js';
 export { createMemoryResultCache } from './cache/result-caches.js';
 export { renderContract } from './spec/render-contract.js';
 export { judgeRunAgain, judgeText, type JudgedRun, type StoredContract } from './judge/judge-again.js';

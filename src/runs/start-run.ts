@@ -1,16 +1,20 @@
 import { realpath } from 'node:fs/promises';
-import { createRunFolder, openRun, openRunLogs, getPackedRunPath, getRunFolderPath } from './run-folder/index.js';
-import type { RunFolder } from './run-folder/index.js';
-import { NO_TAIL } from '../events/index.js';
+import {
+  createRunFolder,
+  openRun,
+  openRunLogs,
+  getPackedRunPath,
+  getRunFolderPath,
+  type RunFolder,
+} from './run-folder/index.js';
 import type { Emitted } from '../events/index.js';
 import { SluiceError, getErrorMessage, isSluiceError } from '../base/index.js';
 import { cacheResult, emitCachedResult, findCachedResult, restoreCachedFiles } from './cache/cached-result.js';
-import type { CachedResult } from '../store/ports/index.js';
 import { EventFeed } from './capture/event-feed.js';
-import { createRunJournal } from './capture/run-journal.js';
+import { RunJournal } from './capture/run-journal.js';
 import { recordUnlaunchedAttempt } from './attempts/run-attempt.js';
 import { runAttempts } from './attempts/run-attempts.js';
-import { RunUsage, type RunContext } from './attempts/run-context.js';
+import { RunProgress, RunUsage, type RunContext } from './attempts/run-context.js';
 import { restoreSession } from './attempts/saved-session.js';
 import { recoverRun, computeRemainingWait, type RecoveredRun } from './attempts/recover-run.js';
 import { RunControl, explainStop, createStopwatch } from './attempts/run-control.js';
@@ -77,6 +81,15 @@ interface Recovery {
   onFailure(error: unknown): void;
 }
 
+/** The values that all steps of a run need. */
+interface StartedRun extends CheckedSpec {
+  readonly id: string;
+  readonly ports: ResolvedPorts;
+  readonly control: RunControl;
+  readonly feed: EventFeed;
+  readonly recovery: Recovery | null;
+}
+
 function launchRun(spec: RunSpec, ports: RunPorts, recovery: Recovery | null): Run {
   const resolved = resolvePorts(ports);
   const checked = checkRunSpec(spec, resolved);
@@ -91,7 +104,8 @@ function launchRun(spec: RunSpec, ports: RunPorts, recovery: Recovery | null): R
   const feed = new EventFeed(id, log, trace === undefined ? undefined : (event) => trace.onEvent(event));
   const control = new RunControl();
   const { canResume } = getLauncher(spec.engine, resolved.agents, resolved.launchers);
-  const result = runToResult(id, checked, { ...resolved, environment }, control, feed, recovery).then((ended) => {
+  const run = { ...checked, id, ports: { ...resolved, environment }, control, feed, recovery };
+  const result = runToResult(run).then((ended) => {
     trace?.end(ended);
     return ended;
   });
@@ -116,19 +130,13 @@ function launchRun(spec: RunSpec, ports: RunPorts, recovery: Recovery | null): R
   };
 }
 
-async function runToResult(
-  id: string,
-  checked: CheckedSpec,
-  ports: ResolvedPorts,
-  control: RunControl,
-  feed: EventFeed,
-  recovery: Recovery | null,
-): Promise<RunResult> {
+async function runToResult(run: StartedRun): Promise<RunResult> {
+  const { control, feed, ports, recovery } = run;
   const { logger } = ports;
-  const fields = { run_id: id, engine: checked.spec.engine };
+  const fields = { run_id: run.id, engine: run.spec.engine };
   logger.info('run started', fields);
   try {
-    const result = await runInFolder(id, checked, ports, control, feed, recovery);
+    const result = await runInFolder(run);
     logger.info('run ended', { ...fields, status: result.status, attempts: result.attempts });
     feed.end();
     return result;
@@ -149,14 +157,7 @@ async function runToResult(
   }
 }
 
-async function runInFolder(
-  id: string,
-  { spec, schema }: CheckedSpec,
-  ports: ResolvedPorts,
-  control: RunControl,
-  feed: EventFeed,
-  recovery: Recovery | null,
-): Promise<RunResult> {
+async function runInFolder({ id, spec, schema, ports, control, feed, recovery }: StartedRun): Promise<RunResult> {
   await makeFolder(ports.data);
   const data = await realpath(ports.data);
   const runDir = getRunFolderPath(data, id);
@@ -190,21 +191,11 @@ async function runInFolder(
     warnings: new Map(),
     folder,
     runDir,
-    progress: {
-      attempts: 0,
-      tail: NO_TAIL,
-      printedBytes: 0,
-      replies: 0,
-      sessionId: null,
-      text: undefined,
-      leftover: [],
-      captured: [],
-      sandbox: undefined,
-    },
+    progress: new RunProgress(),
   };
   const recovered = recovery === null ? null : await reopenRun(base, feed);
   const { eventLog: log, logger, ending } = ports;
-  const journal = createRunJournal(id, { files: await openRunLogs(folder), log, feed, logger, ending });
+  const journal = new RunJournal(id, { files: await openRunLogs(folder), log, feed, logger, ending });
   recovery?.onDone();
   try {
     const result = await runOrUseCache({ ...base, journal }, recovered);
@@ -251,11 +242,9 @@ async function runOrUseCache(context: RunContext, recovered: RecoveredRun | null
       lock = await lockWorkdir(context, workdir);
       return await runAttempts(context, workdir, recovered);
     }
-    const find = async (): Promise<{ readonly key?: string; readonly cached?: CachedResult }> => {
+    const find = async () => {
       const key = await prepareCacheKey(context, workdir);
-      if (key === undefined) return {};
-      const cached = await findCachedResult(context, key);
-      return { key, ...(cached === undefined ? {} : { cached }) };
+      return { key, cached: key === undefined ? undefined : await findCachedResult(context, key) };
     };
     const { cached } = await find();
     // A result without files does not need the working folder.

@@ -1,26 +1,6 @@
-import { SluiceError } from '../../base/index.js';
+import { omitUndefined, SluiceError } from '../../base/index.js';
 
-export interface ArchiveSettings {
-  /** The address without credentials, for messages: `s3://bucket/prefix`. */
-  readonly location: string;
-  readonly bucket: string;
-  /** Empty, or without a slash at either end. */
-  readonly prefix: string;
-  /** Undefined for AWS itself. */
-  readonly endpoint: URL | undefined;
-  readonly region: string;
-  readonly credentials: {
-    readonly accessKeyId: string;
-    readonly secretAccessKey: string;
-    readonly sessionToken?: string;
-  };
-  /** Whether the packed file also stays on the run's host. */
-  readonly keepsLocal: boolean;
-  /** How often a run is copied while it grows; undefined to copy it when it ends or its process exits. */
-  readonly copyEveryMs: number | undefined;
-  /** The size at which a part of a growing run is complete and the next part starts. */
-  readonly growingPartBytes: number;
-}
+export type ArchiveSettings = ReturnType<typeof readArchiveSettings>;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -35,7 +15,7 @@ const DEFAULT_COPY_PART_KIB = 1024;
  * Parses an archive address. The credentials come from the environment variables that other S3 clients use, and so do
  * the endpoint and the region unless the address sets them. Throws `INVALID_CONFIG`; no message contains a credential.
  */
-export function readArchiveSettings(address: string, env: Environment): ArchiveSettings {
+export function readArchiveSettings(address: string, env: Environment) {
   const url = parseUrl(address);
   if (url?.protocol !== 's3:' || !BUCKET_NAME.test(url.host)) {
     throw createConfigError('is not an archive address. Use s3://bucket/prefix');
@@ -58,15 +38,21 @@ export function readArchiveSettings(address: string, env: Environment): ArchiveS
   const copyEveryS = readNumber(url, 'copy_every_s', { min: 0, max: 86_400, fallback: DEFAULT_COPY_EVERY_S });
   const sessionToken = firstNonEmpty(env['AWS_SESSION_TOKEN']);
   return {
+    /** The address without credentials, for messages: `s3://bucket/prefix`. */
     location: `s3://${url.host}${prefix === '' ? '' : `/${prefix}`}`,
     bucket: url.host,
+    /** Empty, or without a slash at either end. */
     prefix,
+    /** Undefined for AWS itself. */
     endpoint: readEndpoint(url, env),
     region:
       firstNonEmpty(url.searchParams.get('region'), env['AWS_REGION'], env['AWS_DEFAULT_REGION']) ?? DEFAULT_REGION,
-    credentials: { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) },
+    credentials: { accessKeyId, secretAccessKey, ...omitUndefined({ sessionToken }) },
+    /** Whether the packed file also stays on the run's host. */
     keepsLocal: readFlag(url.searchParams.get('keep_local')),
+    /** How often a run is copied while it grows; undefined to copy it when it ends or its process exits. */
     copyEveryMs: copyEveryS === 0 ? undefined : copyEveryS * 1000,
+    /** The size at which a part of a growing run is complete and the next part starts. */
     growingPartBytes:
       1024 * readNumber(url, 'copy_part_kib', { min: 64, max: 16_384, fallback: DEFAULT_COPY_PART_KIB }),
   };

@@ -1,6 +1,7 @@
 import { parseJson } from '../../base/files/index.js';
 import { count, object, text, type FromSchema } from '../../base/index.js';
 import { fromRecordSchema } from '../../json/schema/index.js';
+import type { AuditFile } from '../run-folder/index.js';
 import { hash } from './upload-file.js';
 
 /** The maximum number of parts in a manifest. Beyond it, nothing is copied until the run has ended. */
@@ -38,11 +39,7 @@ type Span = FromSchema<typeof spanSchema>;
 const manifestValidator = fromRecordSchema<GrowingManifest>(manifestSchema);
 
 /** The current state of a file on the run's host. */
-export interface FileState {
-  readonly path: string;
-  readonly id: string;
-  readonly size: number;
-}
+export type FileState = Pick<AuditFile, 'path' | 'id' | 'size'>;
 
 /** The next part to upload. `finish` returns the manifest that lists it. */
 export interface PartPlan {
@@ -128,7 +125,6 @@ export function formatManifest(manifest: GrowingManifest): Buffer<ArrayBuffer> {
   return Buffer.from(`${hash(json)}\n${json}`);
 }
 
-/** Parses a manifest written by {@link formatManifest}; undefined if it is invalid. */
 export function parseManifest(bytes: Uint8Array): GrowingManifest | undefined {
   const lines = Buffer.from(bytes).toString('utf8');
   const json = lines.slice(65);

@@ -28,18 +28,14 @@ const MAX_CACHED_PARTS = 2;
 /** How often a reader fetches the manifest again because the run was copied again meanwhile. */
 const MAX_REFRESHES = 5;
 
-export interface GrowingCopy {
-  /** Uploads new content, until `shouldStop` returns true; returns the number of uploaded parts. */
-  update(files: readonly AuditFile[], shouldStop?: () => boolean): Promise<number>;
-  hasParts(): Promise<boolean>;
-}
+export type GrowingCopy = ReturnType<typeof createGrowingCopy>;
 
 /** Creates a copy that continues where an earlier update, or another process, stopped. */
 export function createGrowingCopy(
   client: S3Client,
   runId: string,
   { partBytes, clock }: { readonly partBytes: number; readonly clock: () => number },
-): GrowingCopy {
+) {
   let manifest: GrowingManifest | undefined;
 
   /** Loads the manifest of an earlier update or process, and deletes its leftover parts. */
@@ -57,17 +53,15 @@ export function createGrowingCopy(
 
   return {
     hasParts: async () => (await load()).parts.length > 0,
-    async update(files, shouldStop = () => false) {
+    /** Uploads new content, until `shouldStop` returns true; returns the number of uploaded parts. */
+    async update(files: readonly AuditFile[], shouldStop: () => boolean = () => false): Promise<number> {
       let current = await load();
       // Reloaded after a failure: the archive might already have the new manifest, and might still have the replaced
       // part.
       manifest = undefined;
       let uploaded = 0;
-      for (
-        let plan = planPart(current, files, partBytes);
-        plan !== undefined;
-        plan = planPart(current, files, partBytes)
-      ) {
+      const planNext = () => planPart(current, files, partBytes);
+      for (let plan = planNext(); plan !== undefined; plan = planNext()) {
         const body = await readContent(plan, files);
         await putObject(client, { key: getPartKey(runId, plan.number), body, type: 'application/octet-stream' });
         current = plan.finish({ bytes: body.length, sha256: hash(body) }, clock());

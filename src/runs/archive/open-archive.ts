@@ -5,35 +5,11 @@ import type { ArchiveSettings } from './archive-settings.js';
 import { createGrowingCopy, openGrowingRun, removeGrowingRun, type GrowingCopy } from './growing-run.js';
 import { createDamagedError, openRemoteFile } from './remote-file.js';
 import { createS3Client, type S3RetryOptions } from './s3-client.js';
-import {
-  createArchivedSessions,
-  createSessionKeeper,
-  type SessionKeeper,
-  type SessionParts,
-} from './saved-sessions.js';
-import { abortUpload, requireBucket, uploadFile, type Upload } from './upload-file.js';
+import { createArchivedSessions, createSessionKeeper } from './saved-sessions.js';
+import { abortUpload, uploadFile, type Upload } from './upload-file.js';
 
 /** An S3 store for the runs of all hosts: packed, or in parts while they grow. */
-export interface Archive {
-  /** For messages: `s3://bucket/prefix`. */
-  readonly location: string;
-  /** Whether packed runs also stay on the run's host. */
-  readonly keepsLocal: boolean;
-  /** How often a run is copied while it grows; undefined if it is copied when it ends or its process exits. */
-  readonly copyEveryMs: number | undefined;
-  /** Opens the copy of a growing run for updating. Only one process at a time may use it. */
-  openGrowingCopy(runId: string): GrowingCopy;
-  /** Uploads a packed run, which replaces its parts; resolves once the archived bytes are verified. */
-  upload(runId: string, file: ReadableFile, options?: Pick<Upload, 'progress' | 'onProgress'>): Promise<void>;
-  /** Opens a packed run, or the copied part of a growing run; undefined if the archive has neither. */
-  openRun(runId: string): Promise<RunFolder | undefined>;
-  /** Removes a run's packed file and parts, and those of an incomplete upload. */
-  remove(runId: string, options?: Pick<Upload, 'progress'>): Promise<void>;
-  /** The sessions of runs that wait for an answer, until they have ended. */
-  readonly sessions: SessionParts & SessionKeeper;
-  /** Writes, reads and deletes a small object; throws an `ArchiveError` if a step fails. */
-  check(): Promise<void>;
-}
+export type Archive = Awaited<ReturnType<typeof openArchive>>;
 
 /** For tests. */
 export interface ArchiveOptions {
@@ -43,7 +19,7 @@ export interface ArchiveOptions {
 }
 
 /** Opens the configured archive. Sends no request yet. */
-export async function openArchive(settings: ArchiveSettings, options: ArchiveOptions = {}): Promise<Archive> {
+export async function openArchive(settings: ArchiveSettings, options: ArchiveOptions = {}) {
   const { location, keepsLocal, copyEveryMs } = settings;
   const { clock = Date.now } = options;
   const client = await createS3Client(settings, options.retry);
@@ -58,30 +34,42 @@ export async function openArchive(settings: ArchiveSettings, options: ArchiveOpt
   }
 
   return {
+    /** For messages: `s3://bucket/prefix`. */
     location,
     keepsLocal,
     copyEveryMs,
+    /** The sessions of runs that wait for an answer, until they have ended. */
     sessions,
-    openGrowingCopy: (runId) => createGrowingCopy(client, runId, { partBytes: settings.growingPartBytes, clock }),
-    async upload(runId, file, uploadOptions = {}) {
+    /** Opens the copy of a growing run for updating. Only one process at a time may use it. */
+    openGrowingCopy: (runId: string): GrowingCopy =>
+      createGrowingCopy(client, runId, { partBytes: settings.growingPartBytes, clock }),
+    /** Uploads a packed run, which replaces its parts; resolves once the archived bytes are verified. */
+    async upload(
+      runId: string,
+      file: ReadableFile,
+      uploadOptions: Pick<Upload, 'progress' | 'onProgress'> = {},
+    ): Promise<void> {
       await uploadFile(client, { key: getPackedRunName(runId), file, ...uploadOptions, ...partBytes });
       await removeGrowingRun(client, runId);
       await sessions.remove(runId);
     },
-    async openRun(runId) {
+    /** Opens a packed run, or the copied part of a growing run; undefined if the archive has neither. */
+    async openRun(runId: string): Promise<RunFolder | undefined> {
       // The packed file is tried again last, in case the run was packed, and its parts removed, meanwhile.
       return (await openPacked(runId)) ?? (await openGrowingRun(client, runId)) ?? openPacked(runId);
     },
-    async remove(runId, { progress } = {}) {
+    /** Removes a run's packed file and parts, and those of an incomplete upload. */
+    async remove(runId: string, { progress }: Pick<Upload, 'progress'> = {}): Promise<void> {
       if (progress !== undefined) await abortUpload(client, getPackedRunName(runId), progress);
       await client.send({ method: 'DELETE', key: getPackedRunName(runId) });
       await removeGrowingRun(client, runId);
       await sessions.remove(runId);
     },
-    async check() {
+    /** Writes, reads and deletes a small object; throws an `ArchiveError` if a step fails. */
+    async check(): Promise<void> {
       const key = `check-${randomUUID()}`;
       const body = Buffer.from('Sluice checks whether it can use this archive.\n');
-      requireBucket(client, await client.send({ method: 'PUT', key, body }));
+      await client.send({ method: 'PUT', key, body });
       const range = { range: `bytes=7-${body.length - 1}` };
       const found = await client.send({ method: 'GET', key, headers: range }).catch(async (error: unknown) => {
         // Deleting can fail too, but the reported error is why reading failed.

@@ -22,14 +22,7 @@ export interface S3Response {
   readonly code: string | undefined;
 }
 
-/** Sends requests; see {@link createS3Client}. */
-export interface S3Client {
-  readonly location: string;
-  /** Returns the response even if its status is 404, 412 or 416; throws an `ArchiveError` for any other failure. */
-  send(request: S3Request): Promise<S3Response>;
-  /** Lists the names of the objects in a folder, at most {@link MAX_LISTED} of them. */
-  listNames(folder: string): Promise<readonly string[]>;
-}
+export type S3Client = Awaited<ReturnType<typeof createS3Client>>;
 
 /** The number of attempts per request, the pause after the first attempt, and the timeout of each. */
 export interface S3RetryOptions {
@@ -51,10 +44,7 @@ const MAX_LISTED = 100;
  * increasing delays, then reported as an `ArchiveError`. Requests are signed with `aws4fetch`; no message or log
  * contains a credential.
  */
-export async function createS3Client(
-  settings: ArchiveSettings,
-  retry: Partial<S3RetryOptions> = {},
-): Promise<S3Client> {
+export async function createS3Client(settings: ArchiveSettings, retry: Partial<S3RetryOptions> = {}) {
   const { AwsV4Signer } = await import('aws4fetch').catch((cause: unknown) => {
     const message = 'Cannot use the archive: the package "aws4fetch" is not installed. Run "npm install aws4fetch".';
     throw new ArchiveError('ARCHIVE_PACKAGE_MISSING', message, { cause });
@@ -90,12 +80,13 @@ export async function createS3Client(
     return { status: response.status, headers: response.headers, body: bytes, code };
   }
 
+  /** Returns the response even if its status is 404, 412 or 416; throws an `ArchiveError` for any other failure. */
   async function send(request: S3Request): Promise<S3Response> {
     let lastFailure = '';
     for (let attempt = 1; ; attempt += 1) {
       try {
         const response = await sendOnce(request);
-        if (!isTransient(response)) return checkResponse(response, settings);
+        if (!isTransient(response)) return checkResponse(request, response, settings);
         lastFailure = `it responded with ${response.status} ${response.code ?? ''}`.trimEnd();
       } catch (error) {
         if (error instanceof ArchiveError) throw error;
@@ -111,7 +102,8 @@ export async function createS3Client(
   return {
     location,
     send,
-    async listNames(folder) {
+    /** Lists the names of the objects in a folder, at most {@link MAX_LISTED} of them. */
+    async listNames(folder: string): Promise<readonly string[]> {
       const prefix = `${settings.prefix === '' ? '' : `${settings.prefix}/`}${folder}/`;
       const query = { prefix, 'max-keys': String(MAX_LISTED) };
       const { status, body } = await send({ method: 'GET', query });
@@ -155,9 +147,14 @@ function isTransient({ status, code }: S3Response): boolean {
   );
 }
 
-function checkResponse(response: S3Response, { location, bucket }: ArchiveSettings): S3Response {
+function checkResponse(
+  { method, query }: S3Request,
+  response: S3Response,
+  { location, bucket }: ArchiveSettings,
+): S3Response {
   const { status, code } = response;
-  if (code === 'NoSuchBucket') {
+  // Nothing else that is missing makes the writing of an object fail.
+  if (code === 'NoSuchBucket' || (status === 404 && method === 'PUT' && query === undefined)) {
     const message = `The bucket "${bucket}" of the archive does not exist. Create it, or correct the setting "archive".`;
     throw new ArchiveError('ARCHIVE_BUCKET_MISSING', message);
   }

@@ -28,18 +28,12 @@ export interface SessionParts {
   remove(runId: string): Promise<void>;
 }
 
-/** Keeps what other workers need to resume waiting runs. */
-export interface SessionKeeper {
-  save(runId: string, bytes: Uint8Array): Promise<void>;
-  /** Returns undefined if the run has no complete session. */
-  load(runId: string): Promise<Uint8Array | undefined>;
-  has(runId: string): Promise<boolean>;
-  remove(runId: string): Promise<void>;
-}
+export type SessionKeeper = ReturnType<typeof createSessionKeeper>;
 
-export function createSessionKeeper(store: SessionParts): SessionKeeper {
+/** Keeps what other workers need to resume waiting runs. */
+export function createSessionKeeper(store: SessionParts) {
   return {
-    async save(runId, bytes) {
+    async save(runId: string, bytes: Uint8Array): Promise<void> {
       await store.remove(runId);
       const parts = Math.ceil(bytes.length / PART_BYTES);
       const manifest = { parts, sha256: hash(bytes) };
@@ -48,7 +42,8 @@ export function createSessionKeeper(store: SessionParts): SessionKeeper {
         await store.write(runId, part, bytes.subarray((part - 1) * PART_BYTES, part * PART_BYTES));
       await store.describe(runId, { ...manifest, complete: true });
     },
-    async load(runId) {
+    /** Returns undefined if the run has no complete session. */
+    async load(runId: string): Promise<Uint8Array | undefined> {
       const manifest = await store.find(runId);
       if (manifest?.complete !== true) return undefined;
       const parts: Uint8Array[] = [];
@@ -60,8 +55,8 @@ export function createSessionKeeper(store: SessionParts): SessionKeeper {
       const whole = Buffer.concat(parts);
       return hash(whole) === manifest.sha256 ? whole : undefined;
     },
-    has: async (runId) => (await store.find(runId))?.complete === true,
-    remove: async (runId) => store.remove(runId),
+    has: async (runId: string): Promise<boolean> => (await store.find(runId))?.complete === true,
+    remove: async (runId: string): Promise<void> => store.remove(runId),
   };
 }
 
@@ -102,7 +97,6 @@ export function createArchivedSessions(client: S3Client): SessionParts {
   };
 }
 
-/** Reads a manifest; undefined if it is not one. */
 export function readManifest(value: unknown): SessionManifest | undefined {
   const checked = manifestValidator['~standard'].validate(value);
   return checked instanceof Promise || checked.issues !== undefined ? undefined : checked.value;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readChunks, readSpan } from '../../base/files/index.js';
 import type { ReadableFile } from '../../base/index.js';
-import { ArchiveError, type S3Response, type S3Client } from './s3-client.js';
+import { ArchiveError, type S3Client } from './s3-client.js';
 import { createDamagedError, openRemoteFile } from './remote-file.js';
 
 /** The progress of a multipart upload; the caller stores it, so another process can resume the upload. */
@@ -43,22 +43,18 @@ export async function uploadFile(client: S3Client, upload: Upload): Promise<void
   throw createDamagedError(client, upload.key, 'it was corrupted during the upload', WILL_UPLOAD_AGAIN);
 }
 
-export interface SmallObject {
-  readonly key: string;
-  readonly body: Uint8Array<ArrayBuffer>;
-  readonly type: string;
-}
-
 const MAX_PUT_ATTEMPTS = 3;
 
 /**
  * Writes an object and verifies the archived bytes: by the MD5, otherwise by reading them back. If they differ,
  * retries, and finally throws `ARCHIVE_DAMAGED`.
  */
-export async function putObject(client: S3Client, { key, body, type }: SmallObject): Promise<void> {
+export async function putObject(
+  client: S3Client,
+  { key, body, type }: { readonly key: string; readonly body: Uint8Array<ArrayBuffer>; readonly type: string },
+): Promise<void> {
   for (let attempt = 1; attempt <= MAX_PUT_ATTEMPTS; attempt += 1) {
     const response = await client.send({ method: 'PUT', key, body, headers: { 'content-type': type } });
-    requireBucket(client, response);
     if (unquote(response.headers.get('etag') ?? '') === md5(body)) return;
     const { status, body: found } = await client.send({ method: 'GET', key, maxBytes: body.length });
     if (status === 200 && Buffer.compare(body, found) === 0) return;
@@ -79,7 +75,7 @@ function createHeaders({ sha256 }: FileInfo): Record<string, string> {
 /** Returns the object's ETag in a store that uses MD5 for ETags. */
 async function putInOneRequest(client: S3Client, { key, file }: Upload, info: FileInfo): Promise<string> {
   const body = await readPart(file, 0, info.size);
-  requireBucket(client, await client.send({ method: 'PUT', key, body, headers: createHeaders(info) }));
+  await client.send({ method: 'PUT', key, body, headers: createHeaders(info) });
   return md5(body);
 }
 
@@ -170,15 +166,6 @@ async function isIntact(client: S3Client, key: string, info: FileInfo & { readon
   if (unquote(head.headers.get('etag') ?? '') === info.etag) return true;
   const file = await openRemoteFile(client, key);
   return file !== undefined && (await hashFile(file)) === info.sha256;
-}
-
-/** Throws if the response to a write is 404: then the bucket does not exist. */
-export function requireBucket(client: S3Client, { status }: S3Response): void {
-  if (status !== 404) return;
-  throw new ArchiveError(
-    'ARCHIVE_BUCKET_MISSING',
-    `The archive ${client.location} does not exist. Create the bucket, or correct the setting "archive".`,
-  );
 }
 
 async function readPart(file: ReadableFile, position: number, length: number): Promise<Buffer<ArrayBuffer>> {

@@ -3,13 +3,12 @@ import { isRasp, type Emitted, type Verdict } from '../../events/index.js';
 import { getErrorMessage } from '../../base/index.js';
 import type { AttemptRecord } from '../capture/attempt-record.js';
 import { captureOutput, OutputLimiter } from '../capture/capture-output.js';
-import type { StoredAnswer } from '../conversation/conversation.js';
-import type { PermissionQuestion } from '../conversation/approvals.js';
+import type { PermissionQuestion, StoredAnswer } from '../conversation/approvals.js';
 import type { PreparedLaunch } from '../launch/prepare-launch.js';
 import type { ProcessExit } from '../process/spawn-process.js';
 import { launchAgent, type LiveAgent } from './live-agent.js';
 import type { RunContext } from './run-context.js';
-import { explainStop } from './run-control.js';
+import { explainStop, type Stop } from './run-control.js';
 import { PlacementError, SandboxError, type PlacementFailure } from '../sandbox/index.js';
 
 export interface LaunchRefusal {
@@ -18,17 +17,23 @@ export interface LaunchRefusal {
   readonly cause?: PlacementFailure['cause'];
 }
 
-interface ProcessPlan {
+export interface AttemptPlan {
   readonly workdir: string;
   readonly prompt: string;
+  /** The session to resume; null starts a new one. */
   readonly sessionId: string | null;
+  /** The user's reply that starts this attempt, or null. */
+  readonly reply: string | null;
+  /** Whether an output that fails the contract is retried. */
+  readonly canRetry: boolean;
+  /** Answers to the previous attempt's questions, which its process exited too early to receive. */
   readonly storedAnswers: readonly StoredAnswer[];
-  /** The process of the previous attempt, if it is still running. */
+  /** The previous attempt's process, if it is still running; this attempt is then its next turn. */
   readonly agent: LiveAgent | null;
 }
 
 /** How a process exited, or the process itself if it keeps running. */
-interface CaptureResult {
+export interface CaptureResult {
   readonly end: ProcessExit;
   readonly pid: number;
   /** Why the process failed, if a file that it needs is not in the sandbox. */
@@ -53,7 +58,7 @@ const UNKNOWN_EXIT: ProcessExit = { exitCode: null, signal: null };
  */
 export async function captureProcess(
   context: RunContext,
-  plan: ProcessPlan,
+  plan: AttemptPlan,
   prepared: PreparedLaunch,
   record: AttemptRecord,
   needsNextTurn?: () => Promise<boolean>,
@@ -68,28 +73,29 @@ export async function captureProcess(
     if (error instanceof PlacementError) return { verdict: 'placement_failed', reason, cause: error.cause };
     return { verdict: error instanceof SandboxError ? 'no_sandbox' : 'not_started', reason };
   }
-  const { conversation, running, reader } = agent;
+  const { conversation, running } = agent;
+  const { output } = running;
   let keepsRunning = false;
   let errors = '';
   const onErrorOutput = (text: string): void => void (errors = (errors + text).slice(-MAX_ERROR_CHARACTERS));
   try {
-    reader.resume();
+    output.resume();
     conversation?.prepareTurn({
       prompt: plan.prompt,
       storedAnswers: plan.storedAnswers,
       mask: (text) => prepared.secrets.maskText(text),
-      ...(needsNextTurn === undefined ? {} : { onEnd: () => reader.pause() }),
+      ...(needsNextTurn === undefined ? {} : { onEnd: () => output.pause() }),
     });
     record.observer = conversation;
-    await captureAll(context, prepared, record, { agent, onErrorOutput, isContinued: false });
-    if (conversation !== null && reader.isPaused) {
+    await captureAll(context, prepared, record, agent, onErrorOutput, false);
+    if (conversation !== null && output.isPaused) {
       keepsRunning = (await needsNextTurn?.()) ?? false;
       const { unusedAnswers } = conversation;
       if (keepsRunning)
         return { end: UNKNOWN_EXIT, pid: running.identity.pid, unansweredPermissions: [], unusedAnswers, agent };
       conversation.finish();
-      reader.resume();
-      await captureAll(context, prepared, record, { agent, onErrorOutput, isContinued: true });
+      output.resume();
+      await captureAll(context, prepared, record, agent, onErrorOutput, true);
     }
     conversation?.close();
     const end = await running.exited;
@@ -110,12 +116,6 @@ export async function captureProcess(
     record.observer = null;
     if (!keepsRunning) await agent.end();
   }
-}
-
-interface CapturedPart {
-  readonly agent: LiveAgent;
-  readonly onErrorOutput: (text: string) => void;
-  readonly isContinued: boolean;
 }
 
 /** Enough for the message and the stack of an error. */
@@ -147,9 +147,11 @@ async function captureAll(
   context: RunContext,
   { secrets }: PreparedLaunch,
   record: AttemptRecord,
-  { agent, onErrorOutput, isContinued }: CapturedPart,
+  agent: LiveAgent,
+  onErrorOutput: (text: string) => void,
+  isContinued: boolean,
 ): Promise<void> {
-  const { running, reader, conversation } = agent;
+  const { running, conversation } = agent;
   const { control, limits, progress } = context;
   const limiter = new OutputLimiter(limits, progress.printedBytes);
   const end = (): void => void running.stop().catch(() => undefined);
@@ -157,7 +159,7 @@ async function captureAll(
   const unsubscribe = conversation === null ? control.onStop(end) : () => undefined;
   try {
     await captureOutput({
-      output: reader,
+      output: running.output,
       limiter,
       mask: (stream, bytes) => secrets.mask(stream, bytes),
       endMask: () => secrets.endMask(),
@@ -195,32 +197,20 @@ async function recordChunks(
     const reason = 'The engine was stopped: it failed again and again for a reason that a retry does not change.';
     control.requestStop({ verdict: 'engine_failed', reason });
   }
-  if (usage.tokens > limits.tokens) {
-    control.requestStop({
-      verdict: 'limit',
-      reason: `The run used more than limits.tokens (${limits.tokens}).`,
-      hint: 'Raise the limit, or give the agent a smaller task.',
-    });
-  } else if (usage.cost > limits.cost) {
-    control.requestStop({
-      verdict: 'limit',
-      reason: `The run cost more than limits.cost (${limits.cost} dollars).`,
-      hint: 'Raise the limit, or give the agent a smaller task.',
-    });
-  } else if (journal.size.events > limits.events) {
-    control.requestStop({
-      verdict: 'storage_limit',
-      reason: `The run has more than limits.events (${limits.events}) events.`,
-      hint: STORAGE_HINT,
-    });
-  } else if (journal.size.characters + limiter.bytes > limits.stored_bytes) {
-    control.requestStop({
-      verdict: 'storage_limit',
-      reason: `The run stored more than limits.stored_bytes (${limits.stored_bytes} bytes).`,
-      hint: STORAGE_HINT,
-    });
-  }
+  const stop = (verdict: Stop['verdict'], reason: string, hint: string): void =>
+    control.requestStop({ verdict, reason, hint });
+  if (usage.tokens > limits.tokens)
+    stop('limit', `The run used more than limits.tokens (${limits.tokens}).`, TASK_HINT);
+  else if (usage.cost > limits.cost)
+    stop('limit', `The run cost more than limits.cost (${limits.cost} dollars).`, TASK_HINT);
+  else if (journal.size.events > limits.events)
+    stop('storage_limit', `The run has more than limits.events (${limits.events}) events.`, STORAGE_HINT);
+  else if (journal.size.characters + limiter.bytes > limits.stored_bytes)
+    stop('storage_limit', `The run stored more than limits.stored_bytes (${limits.stored_bytes} bytes).`, STORAGE_HINT);
 }
+
+const TASK_HINT = 'Raise the limit, or give the agent a smaller task.';
+const STORAGE_HINT = 'Raise the limit, or make the agent print less. Everything it printed until then is stored.';
 
 /** Not awaited: the agent continues while the budget is checked. */
 function spendBudget({ usage, control, ports }: RunContext): void {
@@ -232,8 +222,6 @@ function spendBudget({ usage, control, ports }: RunContext): void {
   };
   spend().catch((error: unknown) => ports.logger.warn('cannot report the usage of a run', { error: String(error) }));
 }
-
-const STORAGE_HINT = 'Raise the limit, or make the agent print less. Everything it printed until then is stored.';
 
 /** Collects tokens, cost, diagnostics, denied tools and the model from events. */
 export function addFindings(

@@ -1,9 +1,8 @@
 import { join, dirname } from 'node:path';
 import { getErrorMessage } from '../../base/index.js';
-import { OutputReader } from '../capture/capture-output.js';
 import { Conversation } from '../conversation/conversation.js';
 import type { PreparedLaunch } from '../launch/prepare-launch.js';
-import { openCgroup, readPidMark, trackTree, type TrackedTree } from '../process/descendants.js';
+import { openCgroup, readPidMark, trackTree } from '../process/descendants.js';
 import { terminateEscapedProcesses } from '../process/terminate-orphans.js';
 import { launchProcess, type RunningProcess } from '../process/launch-process.js';
 import type { OutputChunk } from '../process/output-queue.js';
@@ -26,22 +25,7 @@ import { createGitGuards, findGuardsFolder } from '../workspace/git-guards.js';
 import { openRunContainer } from '../placement/run-container.js';
 
 /** A run's agent process. With a two-way protocol it can serve multiple attempts. */
-export interface LiveAgent {
-  readonly running: RunningProcess;
-  /** Undefined if it runs without a sandbox. */
-  readonly sandbox: Sandbox | undefined;
-  readonly reader: OutputReader;
-  /** Null for a one-way agent. */
-  readonly conversation: Conversation | null;
-  readonly command: PreparedLaunch['command'];
-  readonly env: PreparedLaunch['env'];
-  /** Whether it can run another turn. */
-  readonly isAlive: boolean;
-  /** Terminates the process and its descendants; resolves once all of them have exited. */
-  end(): Promise<void>;
-  /** Stops the process between two attempts and returns its remaining output for the next attempt to record. */
-  stopBetweenAttempts(): Promise<readonly OutputChunk[]>;
-}
+export type LiveAgent = Awaited<ReturnType<typeof launchAgent>>;
 
 /** The maximum output, in bytes, buffered from a process between two attempts. */
 const MAX_LEFTOVER_BYTES = 1024 * 1024;
@@ -50,7 +34,7 @@ export async function launchAgent(
   context: RunContext,
   plan: { readonly workdir: string; readonly sessionId: string | null },
   prepared: PreparedLaunch,
-): Promise<LiveAgent> {
+) {
   const { ports, runDir, spec, launcher } = context;
   const { command, env, stdin, converse } = prepared;
   const { sandbox, report } = await prepareSandbox(context, plan.workdir, prepared);
@@ -60,7 +44,7 @@ export async function launchAgent(
   const before = readPidMark();
   let running: RunningProcess;
   try {
-    if (sandbox?.container !== undefined) await processRecord.addContainer(sandbox.container.name);
+    if (sandbox?.container !== undefined) processRecord.addContainer(sandbox.container.name);
     const input = converse !== undefined ? { keepInput: true } : stdin === undefined ? {} : { stdin };
     const isTerminalDefault =
       launcher.usesTerminal === true && converse === undefined && sandbox?.container === undefined;
@@ -69,7 +53,7 @@ export async function launchAgent(
     running = await launchProcess({ command, cwd: plan.workdir, env, ...input, terminal, ...sandboxOption, ...hint });
   } catch (error) {
     await sandbox?.close();
-    await processRecord.remove();
+    processRecord.remove();
     throw error;
   }
   const { pid } = running.identity;
@@ -77,7 +61,7 @@ export async function launchAgent(
   // environment.
   const descendants = sandbox === undefined ? trackDescendants(pid) : undefined;
   const conversation = openConversation(context, plan, prepared, { running, isSandboxed: sandbox !== undefined });
-  const reader = new OutputReader(running.output);
+  const { output } = running;
   let hasExited = false;
   void running.exited.then(() => (hasExited = true));
   let ending: Promise<void> | null = null;
@@ -94,7 +78,7 @@ export async function launchAgent(
       await (await descendants)?.end();
       if (sandbox === undefined) await terminateEscapedProcesses(runDir, before);
       await sandbox?.close();
-      await processRecord.remove();
+      processRecord.remove();
     } catch (error) {
       // Its record stays, so the next process of Sluice tries again.
       ports.logger.warn('cannot confirm the end of a process of the run', {
@@ -115,40 +99,44 @@ export async function launchAgent(
     const secrets = createAttemptSecrets(env, ports.secretPatterns);
     const rest: OutputChunk[] = [];
     let remainingBytes = MAX_LEFTOVER_BYTES;
-    reader.resume();
-    for (let chunk = await reader.next(); chunk !== null && remainingBytes > 0; chunk = await reader.next()) {
+    output.resume();
+    for (let chunk = await output.read(); chunk !== null && remainingBytes > 0; chunk = await output.read()) {
       const bytes = secrets.mask(chunk.stream, chunk.bytes.subarray(0, remainingBytes));
       remainingBytes -= chunk.bytes.length;
       rest.push({ stream: chunk.stream, bytes });
     }
-    reader.abandon();
+    output.abandon();
     await end();
     return [...rest, ...secrets.endMask()].filter(({ bytes }) => bytes.length > 0);
   }
 
   try {
-    await processRecord.addProcess(running.identity);
+    processRecord.addProcess(running.identity);
   } catch (error) {
     await end();
     throw error;
   }
   return {
     running,
+    /** Undefined if it runs without a sandbox. */
     sandbox,
-    reader,
+    /** Null for a one-way agent. */
     conversation,
     command,
     env,
+    /** Whether it can run another turn. */
     get isAlive() {
       return ending === null && stopPromise === null && !hasExited;
     },
+    /** Terminates the process and its descendants; resolves once all of them have exited. */
     end,
+    /** Stops the process between two attempts and returns its remaining output for the next attempt to record. */
     stopBetweenAttempts: async () => (stopPromise ??= stopAndDrain()),
   };
 }
 
 /** Tracks the descendants of a process: with a cgroup if possible, otherwise by scanning the process list. */
-async function trackDescendants(pid: number): Promise<Pick<TrackedTree, 'end'>> {
+async function trackDescendants(pid: number): Promise<{ end(): Promise<void> }> {
   const cgroup = openCgroup(pid);
   return cgroup === undefined ? trackTree(pid) : ((await cgroup) ?? trackTree(pid));
 }
@@ -157,51 +145,24 @@ function openConversation(
   context: RunContext,
   { workdir, sessionId }: { readonly workdir: string; readonly sessionId: string | null },
   { converse }: PreparedLaunch,
-  { running, isSandboxed }: { readonly running: RunningProcess; readonly isSandboxed: boolean },
+  process: { readonly running: RunningProcess; readonly isSandboxed: boolean },
 ): Conversation | null {
   if (converse === undefined) return null;
-  const { spec, control, stopwatch, limits, ports, runDir } = context;
-  const permissions = spec.permissions ?? 'safe';
-  return new Conversation({
-    request: {
-      ...converse,
-      workdir,
-      sessionId,
-      keepMode: permissions === 'bypass',
-      ...(spec.model === undefined ? {} : { model: spec.model }),
-    },
-    policy: { permissions, rules: [...ports.approvals, ...(spec.approvals ?? [])], workdir, runDir },
-    control,
-    stopwatch,
-    waitMs: limits.wait_s * 1000,
-    holdMs: limits.hold_s * 1000,
-    isSandboxed,
-    onQuestion: ports.onQuestion,
-    onUnanswered: ports.onUnanswered,
-    process: {
-      write: (bytes) => running.input.write(bytes),
-      get waiting() {
-        return running.input.waiting;
-      },
-      closeInput: () => running.input.close(),
-      stop: () => void running.stop().catch(() => undefined),
-    },
-  });
+  const { model, permissions } = context.spec;
+  const keepMode = permissions === 'bypass';
+  const request = { ...converse, workdir, sessionId, keepMode, ...(model === undefined ? {} : { model }) };
+  return new Conversation(context, { request, ...process });
 }
 
-/** A process's sandbox, if any, and its description for the result. */
-interface PreparedSandbox {
-  readonly sandbox: Sandbox | undefined;
-  /** Absent if no sandbox was requested. */
-  readonly report: RunSandbox | undefined;
-}
-
-/** Prepares an attempt's sandbox. Throws `SandboxError` if a sandbox is required and cannot be created. */
+/**
+ * Prepares an attempt's sandbox, and its description for the result; both undefined if none was requested. Throws
+ * `SandboxError` if a sandbox is required and cannot be created.
+ */
 async function prepareSandbox(
   context: RunContext,
   workdir: string,
-  launch: Pick<PreparedLaunch, 'command' | 'env' | 'trustedArguments' | 'requestedFiles'>,
-): Promise<PreparedSandbox> {
+  launch: PreparedLaunch,
+): Promise<{ readonly sandbox: Sandbox | undefined; readonly report: RunSandbox | undefined }> {
   const { spec, ports, runDir, launcher } = context;
   const { hidden = [], configuration } = ports.sandbox;
   const use = chooseSandboxUse(spec.sandbox, ports.sandbox.use);

@@ -1,12 +1,10 @@
 import { stat } from 'node:fs/promises';
-import type { Emitted, FcmpData, FcmpEvent, FsDiff } from '../../events/index.js';
-import { advanceTail, isRasp } from '../../events/index.js';
+import { type Emitted, type FcmpData, type FcmpEvent, type FsDiff, advanceTail, isRasp } from '../../events/index.js';
 import { readFsDiff, readRunEvents, rewriteRunLogs, writeAttemptMeta } from '../run-folder/index.js';
 import type { WritableRunFolder } from '../run-folder/index.js';
 import type { RunDrift } from '../../store/records/index.js';
 import type { EventFeed } from '../capture/event-feed.js';
-import type { PermissionQuestion } from '../conversation/approvals.js';
-import type { StoredAnswer } from '../conversation/conversation.js';
+import type { PermissionQuestion, StoredAnswer } from '../conversation/approvals.js';
 import { addDrift } from '../result/build-result.js';
 import { mergeFsDiffs, NO_CHANGES } from '../result/run-findings.js';
 import { readEventLog } from '../../store/ports/index.js';
@@ -35,7 +33,6 @@ export interface RecoveredRun {
   readonly drift: RunDrift | undefined;
 }
 
-/** The number of events per batch. */
 const BATCH_SIZE = 500;
 
 /**

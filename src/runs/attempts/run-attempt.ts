@@ -18,14 +18,18 @@ import type { PreparedLaunch } from '../launch/prepare-launch.js';
 import { isVersionIn } from '../launchers/version.js';
 import { NO_CHANGES, type EngineFailure } from '../result/run-findings.js';
 import { trackChanges, type ChangeTracker } from '../workspace/track-changes.js';
-import type { PermissionQuestion } from '../conversation/approvals.js';
-import type { StoredAnswer } from '../conversation/conversation.js';
 import { getRunMode, warn, type RunContext } from './run-context.js';
-import { addFindings, captureProcess, type LaunchRefusal } from './capture-process.js';
+import {
+  addFindings,
+  captureProcess,
+  type AttemptPlan,
+  type CaptureResult,
+  type LaunchRefusal,
+} from './capture-process.js';
 import { createAttemptSecrets } from '../secrets/compile-secrets.js';
 import type { LiveAgent } from './live-agent.js';
 
-export interface AttemptOutcome {
+export interface AttemptOutcome extends Pick<CaptureResult, 'agent' | 'unansweredPermissions' | 'unusedAnswers'> {
   /** The attempt's last FCMP event, which contains the run's state. */
   readonly last: FcmpEvent;
   /** Null if there was nothing to judge: the attempt was stopped, or the agent asked a question. */
@@ -36,29 +40,8 @@ export interface AttemptOutcome {
   readonly drift: DriftSummary | null;
   /** The error that made the process fail; null if it succeeded or the engine reported no error. */
   readonly engineFailure: EngineFailure | null;
-  /** Permission requests left unanswered when the process was stopped. */
-  readonly unansweredPermissions: readonly PermissionQuestion[];
-  /** Answers to earlier requests that the agent has not repeated. */
-  readonly unusedAnswers: readonly StoredAnswer[];
-  /** The process, if it keeps running for another turn. */
-  readonly agent: LiveAgent | null;
   /** Absent if no process was started. */
   readonly process?: RunProcess;
-}
-
-export interface AttemptPlan {
-  readonly workdir: string;
-  readonly prompt: string;
-  /** The session to resume; null starts a new one. */
-  readonly sessionId: string | null;
-  /** The user's reply that starts this attempt, or null. */
-  readonly reply: string | null;
-  /** Whether an output that fails the contract is retried. */
-  readonly canRetry: boolean;
-  /** Answers to the previous attempt's questions, which its process exited too early to receive. */
-  readonly storedAnswers: readonly StoredAnswer[];
-  /** The previous attempt's process, if it is still running; this attempt is then its next turn. */
-  readonly agent: LiveAgent | null;
 }
 
 /** Runs the agent once: launches it or starts its next turn, captures its output, and judges its answer. */
@@ -244,24 +227,9 @@ function openRecord(
   { sessionId, reply }: Pick<AttemptPlan, 'sessionId' | 'reply'>,
   answer: AnswerCollector,
 ): AttemptRecord {
-  const { id, spec, launcher, progress, folder, journal, ports } = context;
-  progress.attempts += 1;
-  progress.sessionId = sessionId;
-  const start = {
-    runId: id,
-    attempt: progress.attempts,
-    engine: spec.engine,
-    format: launcher.format,
-    engines: ports.engines,
-    mode: getRunMode(context),
-    tail: progress.tail,
-    sessionId,
-    reply,
-    cachedFrom: null,
-    terminal: context.spec.terminal === true,
-    answer,
-  };
-  return new AttemptRecord(start, folder, journal, ports.clock);
+  context.progress.attempts += 1;
+  context.progress.sessionId = sessionId;
+  return new AttemptRecord(context, { sessionId, reply, answer });
 }
 
 /** Publishes the last events. A question is open before that, because a reader could answer at once. */

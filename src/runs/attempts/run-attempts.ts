@@ -1,5 +1,4 @@
-import { advanceTail, writeLateAnswer } from '../../events/index.js';
-import type { FsDiff } from '../../events/index.js';
+import { advanceTail, writeLateAnswer, type FsDiff } from '../../events/index.js';
 import { writeAttemptMeta } from '../run-folder/index.js';
 import { selectAgentEnvironment } from '../launch/prepare-launch.js';
 import { renderFirstPrompt, renderRetry } from '../spec/render-contract.js';
@@ -7,17 +6,15 @@ import { addDrift, buildResult } from '../result/build-result.js';
 import { mergeFsDiffs, NO_CHANGES } from '../result/run-findings.js';
 import type { RunDrift, RunResult } from '../../store/records/index.js';
 import { omitUndefined } from '../../base/index.js';
-import type { StoredAnswer } from '../conversation/conversation.js';
-import { chooseOption } from '../conversation/approvals.js';
-import type { PermissionQuestion } from '../conversation/approvals.js';
+import { readAnswer, type PermissionQuestion, type StoredAnswer } from '../conversation/approvals.js';
 import { createAttemptSecrets } from '../secrets/compile-secrets.js';
-import { runAttempt, recordUnlaunchedAttempt, type AttemptOutcome, type AttemptPlan } from './run-attempt.js';
+import type { AttemptPlan } from './capture-process.js';
+import { runAttempt, recordUnlaunchedAttempt, type AttemptOutcome } from './run-attempt.js';
 import { warn, type RunContext } from './run-context.js';
 import type { LiveAgent } from './live-agent.js';
 import { computeRemainingWait, type RecoveredRun } from './recover-run.js';
 import { explainStop } from './run-control.js';
 import { collectSession } from './saved-session.js';
-import type { PermissionOutcome } from './run-control.js';
 
 /** Runs attempts until one ends the run; each further attempt starts with a reply or a correction. */
 export async function runAttempts(
@@ -217,7 +214,7 @@ async function waitForPermissions(
   let recording = Promise.resolve();
   const waitForAnswer = async (question: PermissionQuestion): Promise<StoredAnswer> => {
     const reply = await control.waitForPermission(question.interaction_id);
-    const answer = readAnswer(question, reply, `No answer within limits.wait_s (${limits.wait_s} s).`);
+    const answer = readAnswer(question, reply, limits.wait_s);
     if (control.stop !== null) return answer;
     recording = recording.then(async () => recordAnswer(context, answer));
     await recording;
@@ -238,22 +235,6 @@ async function waitForPermissions(
   await ports.slot.acquire();
   return { prompt: renderPermissions(storedAnswers), sessionId, reply: null, isRetry: false, storedAnswers };
 }
-
-/** Converts the end of a wait for a permission to an answer; without a reply, the request is denied. */
-function readAnswer(question: PermissionQuestion, reply: PermissionOutcome, unanswered: string): StoredAnswer {
-  if (typeof reply === 'string') {
-    const why = reply === 'withdrawn' ? 'The agent withdrew the request when its process was stopped.' : unanswered;
-    const optionId = chooseOption(question.options, 'deny')?.id ?? NO_OPTION;
-    return { question, decide: 'deny', optionId, by: 'rule', why };
-  }
-  const { option_id: optionId, who, why } = reply;
-  const option = question.options.find(({ id }) => id === optionId);
-  const decide = option?.kind.startsWith('allow') === true ? 'allow' : 'deny';
-  return { question, decide, optionId, by: 'person', ...omitUndefined({ who, why }) };
-}
-
-/** The id of the option in a denial if the agent offered no option to deny. */
-const NO_OPTION = 'cancelled';
 
 /** Records an answer that arrived after the process that asked was stopped: in the attempt that asked. */
 async function recordAnswer(context: RunContext, { question, decide, optionId, by, who, why }: StoredAnswer) {

@@ -8,8 +8,7 @@ import type { RunSandbox, RunSpec, RunWarning } from '../../store/records/index.
 import type { RunFindings } from '../result/run-findings.js';
 import type { OutputChunk } from '../process/output-queue.js';
 import type { RunControl, Stopwatch } from './run-control.js';
-import { UsageTotals, sumUsage } from '../../events/index.js';
-import type { AttemptTail, Usage } from '../../events/index.js';
+import { NO_TAIL, UsageTotals, sumUsage, type AttemptTail, type Usage } from '../../events/index.js';
 
 export interface RunContext {
   readonly id: string;
@@ -38,19 +37,19 @@ export function warn({ id, ports, warnings }: RunContext, warning: RunWarning): 
   ports.onWarning(warning);
 }
 
-export interface RunProgress {
-  attempts: number;
+export class RunProgress {
+  attempts = 0;
   /** The last published events. */
-  tail: AttemptTail;
-  printedBytes: number;
-  replies: number;
+  tail: AttemptTail = NO_TAIL;
+  printedBytes = 0;
+  replies = 0;
   /** The last session id that the engine printed. */
-  sessionId: string | null;
+  sessionId: string | null = null;
   /** The agent's last message. */
   text: string | undefined;
   /** Output printed between two attempts; the next attempt records it. */
-  leftover: readonly OutputChunk[];
-  readonly captured: StreamDigest[];
+  leftover: readonly OutputChunk[] = [];
+  readonly captured: StreamDigest[] = [];
   /** Whether the last process was sandboxed; undefined if there was no process, or no sandbox was requested. */
   sandbox: RunSandbox | undefined;
 }

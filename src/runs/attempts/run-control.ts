@@ -44,6 +44,7 @@ export type PermissionOutcome = PermissionReply | 'unanswered' | 'withdrawn' | '
 interface OpenPermission {
   readonly options: readonly PermissionOption[];
   readonly settle: (answer: PermissionOutcome) => void;
+  readonly answer: Promise<PermissionOutcome>;
   isOpen: boolean;
 }
 
@@ -59,9 +60,7 @@ export class RunControl {
   #reply: string | null = null;
   #resolveReply: (() => void) | null = null;
   readonly #permissions = new Map<string, OpenPermission>();
-  readonly #answers = new Map<string, Promise<PermissionOutcome>>();
 
-  /** Why the run is being stopped, or null. */
   get stop(): Stop | null {
     return this.#stop;
   }
@@ -92,17 +91,18 @@ export class RunControl {
 
   /** Opens a permission request: from now on an answer is accepted, until the time is up. */
   askPermission(id: string, options: readonly PermissionOption[], waitMs: number): void {
+    const waiting: { end?: (outcome: PermissionOutcome) => void } = {};
     const answer = new Promise<PermissionOutcome>((resolve) => {
-      const settle = (outcome: PermissionOutcome): void => {
-        clearTimeout(timer);
-        question.isOpen = false;
-        resolve(outcome);
-      };
-      const timer = setTimeout(() => settle('unanswered'), waitMs);
-      const question: OpenPermission = { options, settle, isOpen: true };
-      this.#permissions.set(id, question);
+      waiting.end = resolve;
     });
-    this.#answers.set(id, answer);
+    const settle = (outcome: PermissionOutcome): void => {
+      clearTimeout(timer);
+      question.isOpen = false;
+      waiting.end?.(outcome);
+    };
+    const timer = setTimeout(() => settle('unanswered'), waitMs);
+    const question: OpenPermission = { options, settle, answer, isOpen: true };
+    this.#permissions.set(id, question);
     if (this.#stop !== null) this.closePermissions();
   }
 
@@ -124,7 +124,7 @@ export class RunControl {
 
   /** Waits for the answer to a permission request; can be called repeatedly. */
   async waitForPermission(id: string): Promise<PermissionOutcome> {
-    return (await this.#answers.get(id)) ?? 'stopped';
+    return (await this.#permissions.get(id)?.answer) ?? 'stopped';
   }
 
   /** Closes a permission request that the agent has withdrawn. */
@@ -135,7 +135,6 @@ export class RunControl {
   /** Closes all permission requests: no more answers are accepted. */
   closePermissions(): void {
     for (const { settle } of this.#permissions.values()) settle('stopped');
-    this.#permissions.clear();
   }
 
   /** Accepts a user's reply; throws `REPLY_NOT_EXPECTED` if nothing was asked. */
@@ -182,26 +181,25 @@ export class RunControl {
   }
 }
 
-/** Measures a run's working time, excluding time spent waiting for a user. Starting it twice has no effect. */
-export interface Stopwatch {
-  start(): void;
-  pause(): void;
-}
+export type Stopwatch = ReturnType<typeof createStopwatch>;
 
-/** Creates a stopwatch that stops the run at its time limit. */
-export function createStopwatch(seconds: number, control: RunControl): Stopwatch {
+/**
+ * Measures a run's working time, excluding time spent waiting for a user, and stops the run at its time limit. Starting
+ * it twice has no effect.
+ */
+export function createStopwatch(seconds: number, control: RunControl) {
   let left = seconds * 1000;
   let since: number | null = null;
   let timer: NodeJS.Timeout | undefined;
   return {
-    start() {
+    start(): void {
       if (since !== null) return;
       since = performance.now();
       const reason = `The run worked longer than limits.time_s (${seconds} s).`;
       const hint = 'Raise the limit, or give the agent a smaller task.';
       timer = setTimeout(() => control.requestStop({ verdict: 'timed_out', reason, hint }), Math.max(0, left));
     },
-    pause() {
+    pause(): void {
       if (since === null) return;
       clearTimeout(timer);
       left -= performance.now() - since;

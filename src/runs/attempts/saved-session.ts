@@ -1,6 +1,17 @@
 import { lstat, opendir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { SluiceError, getErrorMessage, isSluiceError, type ReadableFile } from '../../base/index.js';
+import {
+  SluiceError,
+  arrayOf,
+  count,
+  flag,
+  getErrorMessage,
+  isSluiceError,
+  object,
+  text,
+  type FromSchema,
+  type ReadableFile,
+} from '../../base/index.js';
 import {
   beginReplacement,
   makeFolder,
@@ -13,6 +24,7 @@ import {
   withFolder,
 } from '../../base/files/index.js';
 import type { FsDiff } from '../../events/index.js';
+import { fromRecordSchema } from '../../json/schema/index.js';
 import { selectAgentEnvironment } from '../launch/prepare-launch.js';
 import { getHomeFolder } from '../placement/run-container.js';
 import { AUDIT_FOLDER, isArtifactPath, isWorkPath, listAuditFiles } from '../run-folder/index.js';
@@ -26,19 +38,18 @@ import type { RunContext } from './run-context.js';
  * another. Any worker could have written it, so every path is checked before a file is written.
  */
 
-interface SavedFile {
-  readonly path: string;
-  readonly size: number;
-  readonly executable: boolean;
-}
+const fileSchema = object({ path: text, size: count, executable: flag });
+type SavedFile = FromSchema<typeof fileSchema>;
 
-interface Header {
-  readonly session: string;
-  readonly workdir: string;
+const headerSchema = object({
+  session: text,
+  workdir: text,
   /** Files in the working folder that the agent has deleted. */
-  readonly deleted: readonly string[];
-  readonly files: readonly SavedFile[];
-}
+  deleted: arrayOf(text),
+  files: arrayOf(fileSchema),
+});
+type Header = FromSchema<typeof headerSchema>;
+const headerValidator = fromRecordSchema<Header>(headerSchema);
 
 const MAX_BYTES = 64 * 1024 * 1024;
 const MAX_FILES = 1000;
@@ -93,11 +104,11 @@ export async function collectSession(
     for (const path of [...artifacts.created, ...artifacts.modified])
       await add(`work/${path}`, await openInside(workdir, path));
     const header: Header = { session, workdir, deleted: artifacts.deleted, files: pieces.map(({ file }) => file) };
-    const text = Buffer.from(JSON.stringify(header));
-    if (text.length > MAX_HEADER_BYTES) return { reason: 'the names of its files are too long' };
+    const encoded = Buffer.from(JSON.stringify(header));
+    if (encoded.length > MAX_HEADER_BYTES) return { reason: 'the names of its files are too long' };
     const length = Buffer.alloc(4);
-    length.writeUInt32BE(text.length);
-    return { bytes: Buffer.concat([length, text, ...pieces.map(({ bytes }) => bytes)]) };
+    length.writeUInt32BE(encoded.length);
+    return { bytes: Buffer.concat([length, encoded, ...pieces.map(({ bytes }) => bytes)]) };
   } catch (error) {
     if (error instanceof NotSavedError || isSluiceError(error)) return { reason: getErrorMessage(error) };
     throw error;
@@ -193,30 +204,17 @@ function readSession(bytes: Uint8Array): { readonly header: Header; readonly con
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const headerEnd = buffer.length < 4 ? 0 : 4 + buffer.readUInt32BE(0);
   const isLong = headerEnd > 4 + MAX_HEADER_BYTES || headerEnd > buffer.length;
-  const header = isLong ? undefined : (parseJson(buffer.subarray(4, headerEnd).toString()) as Header | undefined);
-  if (!isHeader(header)) throw createSessionLostError('it is damaged');
+  const checked = headerValidator['~standard'].validate(
+    isLong ? undefined : parseJson(buffer.subarray(4, headerEnd).toString()),
+  );
+  if (checked instanceof Promise || checked.issues !== undefined) throw createSessionLostError('it is damaged');
+  const header = checked.value;
+  if (!SESSION_ID.test(header.session) || header.files.length > MAX_FILES)
+    throw createSessionLostError('it is damaged');
   let at = headerEnd;
   const contents = header.files.map(({ size }) => buffer.subarray(at, (at += size)));
   if (at !== buffer.length) throw createSessionLostError('it is damaged');
   return { header, contents };
-}
-
-function isHeader(value: unknown): value is Header {
-  const { session, workdir, deleted, files } = (value ?? {}) as Record<string, unknown>;
-  return (
-    typeof session === 'string' &&
-    SESSION_ID.test(session) &&
-    typeof workdir === 'string' &&
-    Array.isArray(deleted) &&
-    Array.isArray(files) &&
-    files.length <= MAX_FILES &&
-    files.every(isFile)
-  );
-}
-
-function isFile(file: unknown): boolean {
-  const { path, size } = (file ?? {}) as Record<string, unknown>;
-  return typeof path === 'string' && Number.isSafeInteger(size) && Number(size) >= 0;
 }
 
 /** The folders of an engine's state that persist, and which of their paths do; `''` is the whole folder. */
@@ -265,7 +263,6 @@ function slugify(path: string): string {
   return path.replaceAll(/[^a-zA-Z0-9]/g, '-');
 }
 
-/** Creates the error for a session that cannot be restored. */
 export function createSessionLostError(reason: string): SluiceError {
   return new SluiceError('SESSION_LOST', `The saved session cannot be restored: ${reason}. Start a new run.`);
 }

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { dirname, join, posix } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { lstat, rm, utimes } from 'node:fs/promises';
-import { getErrorCode, getErrorMessage } from '../../base/index.js';
-import { getRunMode, type RunContext } from '../attempts/run-context.js';
+import { getErrorCode, getErrorMessage, omitUndefined } from '../../base/index.js';
+import type { RunContext } from '../attempts/run-context.js';
 import { AttemptRecord } from '../capture/attempt-record.js';
 import { AnswerCollector } from '../judge/answer.js';
 import { RunNotStartedError } from '../launch/working-folder.js';
@@ -13,9 +13,8 @@ import type { RunResult } from '../../store/records/index.js';
 import { compileSecrets } from '../secrets/compile-secrets.js';
 import { listSensitiveValues } from '../secrets/environment.js';
 import type { CachedFile, CachedResult } from '../../store/ports/index.js';
-import { NO_TAIL } from '../../events/index.js';
 import type { FsDiff } from '../../events/index.js';
-import { beginReplacement, makeFolder, openForReading, makeFolderBelow } from '../../base/files/index.js';
+import { beginReplacement, makeFolder, makeFolderBelow, openForReading, readSpan } from '../../base/files/index.js';
 import { evictOldest } from './evict-oldest.js';
 import { isWorkPath } from '../run-folder/index.js';
 
@@ -116,22 +115,10 @@ const UNCACHEABLE_WARNINGS: ReadonlySet<string> = new Set([
  * attempt, so it can be replayed. Its `cached_from` is the original run.
  */
 export async function emitCachedResult(context: RunContext, cached: CachedResult): Promise<RunResult> {
-  const { id, folder, journal, ports, progress, spec } = context;
+  const { progress, spec } = context;
   progress.attempts = 1;
-  const start = {
-    runId: id,
-    attempt: 1,
-    engine: 'generic',
-    format: 'generic',
-    mode: getRunMode(context),
-    tail: NO_TAIL,
-    sessionId: null,
-    reply: null,
-    cachedFrom: cached.run_id,
-    terminal: false,
-    answer: new AnswerCollector('messages'),
-  } as const;
-  const record = new AttemptRecord(start, folder, journal, ports.clock);
+  const answer = new AnswerCollector('messages');
+  const record = new AttemptRecord(context, { sessionId: null, reply: null, answer, cachedFrom: cached.run_id });
   try {
     await record.begin({ input: '' });
     // Without usage and process: nothing was used, and nothing was started.
@@ -144,15 +131,13 @@ export async function emitCachedResult(context: RunContext, cached: CachedResult
     const { events } = await record.end({ exitCode: 0, signal: null, verdict, ...changes });
     await record.emitEnd(events);
     progress.tail = record.tail;
-    const valueField = value === undefined ? {} : { value };
-    const { captured } = record;
-    return { ...result, ...valueField, captured, attempts: 1, session_id: null, cached_from: cached.run_id };
+    const ended = { captured: record.captured, attempts: 1, session_id: null, cached_from: cached.run_id };
+    return { ...result, ...omitUndefined({ value }), ...ended };
   } finally {
     await record.close();
   }
 }
 
-/** Per-result file limits. */
 const MAX_RESULT_BYTES = 64 * 1024 * 1024;
 const MAX_RESULT_FILES = 1000;
 
@@ -229,9 +214,9 @@ export async function restoreFiles(store: string, workdir: string, files: readon
       return false;
     }
     remainingBytes -= bytes.length;
-    const existing = await findContent(join(workdir, file.path), bytes.length);
-    if (existing !== 'missing' && file.change === 'created' && !isSame(existing, bytes)) return false;
-    if (existing === 'missing' || !isSame(existing, bytes)) pending.push({ file, bytes });
+    const existing = await compareFile(join(workdir, file.path), bytes);
+    if (existing === 'different' && file.change === 'created') return false;
+    if (existing !== 'same') pending.push({ file, bytes });
     await utimes(source, new Date(), new Date()).catch(() => undefined);
   }
   try {
@@ -259,32 +244,22 @@ async function readContent(path: string, maxBytes: number): Promise<Content | 'm
   try {
     const { size, mode } = await handle.stat();
     if (size > maxBytes) return 'too large';
-    const bytes = Buffer.alloc(size);
-    let length = 0;
-    while (length < size) {
-      const { bytesRead } = await handle.read(bytes, length, size - length, length);
-      if (bytesRead === 0) break;
-      length += bytesRead;
-    }
-    return { bytes: bytes.subarray(0, length), executable: (mode & 0o100) !== 0 };
+    return { bytes: await readSpan(handle, 0, size), executable: (mode & 0o100) !== 0 };
   } finally {
     await handle.close();
   }
 }
 
-/** Reads a file in the working folder; anything but a regular file of this length counts as different content. */
-async function findContent(path: string, length: number): Promise<Content | 'missing' | 'other'> {
+/** Compares a file in the working folder; anything but a regular file with these bytes is different. */
+async function compareFile(path: string, bytes: Buffer): Promise<'missing' | 'same' | 'different'> {
   try {
-    if ((await lstat(path)).size !== length) return 'other';
-    const content = await readContent(path, length);
-    return content === 'too large' ? 'other' : content;
+    if ((await lstat(path)).size !== bytes.length) return 'different';
+    const content = await readContent(path, bytes.length);
+    if (content === 'missing') return content;
+    return content !== 'too large' && content.bytes.equals(bytes) ? 'same' : 'different';
   } catch (error) {
-    return getErrorCode(error) === 'ENOENT' ? 'missing' : 'other';
+    return getErrorCode(error) === 'ENOENT' ? 'missing' : 'different';
   }
-}
-
-function isSame(found: Content | 'other', bytes: Buffer): boolean {
-  return found !== 'other' && found.bytes.equals(bytes);
 }
 
 /** Adds execute permission wherever there is read permission. */

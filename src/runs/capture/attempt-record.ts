@@ -1,11 +1,6 @@
 import { openAttemptCapture, writeAttemptMeta, writeFsDiff } from '../run-folder/index.js';
-import type {
-  AttemptCapture,
-  AttemptMeta,
-  CapturedChunk,
-  WritableRunFolder,
-  StreamDigest,
-} from '../run-folder/index.js';
+import type { AttemptCapture, AttemptMeta, CapturedChunk, StreamDigest } from '../run-folder/index.js';
+import { omitUndefined } from '../../base/index.js';
 import type { RunSandbox } from '../../store/records/index.js';
 import { advanceTail, createTranslator, isRasp } from '../../events/index.js';
 import type {
@@ -14,33 +9,21 @@ import type {
   DrainResult,
   DriftSummary,
   Emitted,
-  Engine,
   FcmpEvent,
   Translator,
 } from '../../events/index.js';
 import type { AnswerCollector } from '../judge/answer.js';
-import type { RunJournal } from './run-journal.js';
+import { getRunMode, type RunContext } from '../attempts/run-context.js';
 
 export interface RecordedStart {
-  readonly runId: string;
-  readonly attempt: number;
-  readonly engine: string;
-  /** The name of the engine that reads its output. */
-  readonly format: string;
-  /** Engines besides the built-in ones. */
-  readonly engines?: readonly Engine[];
-  readonly mode: 'auto' | 'interactive';
-  /** The last events of the run so far. */
-  readonly tail: AttemptTail;
   /** The session it resumes; null for a new one. */
   readonly sessionId: string | null;
   readonly reply: string | null;
-  readonly cachedFrom: string | null;
-  readonly terminal: boolean;
   readonly answer: AnswerCollector;
+  /** The run whose result it repeats, without starting a process. */
+  readonly cachedFrom?: string;
 }
 
-/** Callbacks before and after events are published. */
 export interface PublicationObserver {
   beforePublishing(events: readonly Emitted[]): Promise<void>;
   afterPublishing(): void;
@@ -69,10 +52,9 @@ function* splitBytes(bytes: Uint8Array): Generator<Uint8Array> {
  * recorded in the files, so a replay produces the same events.
  */
 export class AttemptRecord {
-  readonly #start: RecordedStart;
-  readonly #folder: WritableRunFolder;
-  readonly #journal: RunJournal;
-  readonly #clock: () => number;
+  readonly #context: RunContext;
+  readonly #attempt: number;
+  readonly #answer: AnswerCollector;
   readonly #startedAt: number;
   readonly #translator: Translator;
   #meta: AttemptMeta;
@@ -83,43 +65,45 @@ export class AttemptRecord {
   #emitTime: number;
   /** The last published events. */
   tail: AttemptTail;
-  /** Called before and after events are published. */
   observer: PublicationObserver | null = null;
   #drained: DrainResult | null = null;
 
-  constructor(start: RecordedStart, folder: WritableRunFolder, journal: RunJournal, clock: () => number) {
-    this.#start = start;
-    this.#folder = folder;
-    this.#journal = journal;
-    this.#clock = clock;
-    this.#startedAt = Math.floor(clock());
+  constructor(context: RunContext, { sessionId, reply, answer, cachedFrom }: RecordedStart) {
+    const { id, launcher, ports, progress, spec } = context;
+    this.#context = context;
+    this.#attempt = progress.attempts;
+    this.#answer = answer;
+    this.#startedAt = Math.floor(ports.clock());
     this.#now = this.#startedAt;
     this.#emitTime = this.#startedAt;
-    this.tail = start.tail;
-    const { runId, attempt, mode, tail, sessionId, reply, cachedFrom } = start;
+    this.tail = progress.tail;
+    const isCached = cachedFrom !== undefined;
+    const [engine, format] = isCached ? ['generic', 'generic'] : [spec.engine, launcher.format];
+    const terminal = !isCached && spec.terminal === true;
+    const mode = getRunMode(context);
     this.#translator = createTranslator({
-      engine: start.format,
-      engines: start.engines,
-      runId,
-      attempt,
+      engine: format,
+      engines: ports.engines,
+      runId: id,
+      attempt: this.#attempt,
       mode,
-      fcmpSeq: tail.fcmp?.seq,
+      fcmpSeq: this.tail.fcmp?.seq,
       sessionId: sessionId ?? undefined,
       reply: reply ?? undefined,
-      cachedFrom: cachedFrom ?? undefined,
-      terminalOnly: start.terminal,
+      cachedFrom,
+      terminalOnly: terminal,
       clock: () => this.#emitTime,
     });
     this.#meta = {
-      run_id: runId,
-      engine: start.engine,
-      ...(start.engine === start.format || isPlainText(start) ? {} : { reads: start.format }),
+      run_id: id,
+      engine,
+      // A plain command's output is treated as text by default.
+      ...(engine === format || (engine === 'command' && format === 'generic') ? {} : { reads: format }),
       mode,
-      ...(start.terminal ? { terminal: true } : {}),
+      ...(terminal ? { terminal: true } : {}),
       started_at: new Date(this.#startedAt).toISOString(),
       session_id: sessionId,
-      ...(reply === null ? {} : { reply }),
-      ...(cachedFrom === null ? {} : { cached_from: cachedFrom }),
+      ...omitUndefined({ reply: reply ?? undefined, cached_from: cachedFrom }),
     };
   }
 
@@ -135,16 +119,16 @@ export class AttemptRecord {
 
   /** Milliseconds since the attempt started. */
   now(): number {
-    this.#now = Math.max(this.#now, Math.floor(this.#clock()));
+    this.#now = Math.max(this.#now, Math.floor(this.#context.ports.clock()));
     return this.#now - this.#startedAt;
   }
 
   /** Records the start of the attempt, with its command and input, neither of which may contain secrets. */
   async begin(start: { readonly command?: readonly string[]; readonly input?: string } = {}): Promise<void> {
     if (start.command !== undefined) this.#meta = { ...this.#meta, command: start.command };
-    await writeAttemptMeta(this.#folder, this.#start.attempt, this.#meta);
+    await writeAttemptMeta(this.#context.folder, this.#attempt, this.#meta);
     if (start.input === undefined) return;
-    this.#capture = await openAttemptCapture(this.#folder, this.#start.attempt);
+    this.#capture = await openAttemptCapture(this.#context.folder, this.#attempt);
     if (start.input !== '') await this.#capture.writeInput(Buffer.from(start.input));
   }
 
@@ -155,7 +139,7 @@ export class AttemptRecord {
     let events: Emitted[] = [];
     for (const { stream, bytes, ms } of chunks) {
       this.#emitTime = this.#startedAt + ms;
-      this.#start.answer.addBytes(stream, bytes);
+      this.#answer.addBytes(stream, bytes);
       for (const slice of splitBytes(bytes)) {
         for (const emitted of this.#translator.push(stream, slice)) events.push(emitted);
         if (events.length < MAX_EVENTS_PER_BATCH) continue;
@@ -169,7 +153,7 @@ export class AttemptRecord {
   }
 
   async #addAndEmit(events: readonly Emitted[]): Promise<void> {
-    this.#start.answer.addEvents(events);
+    this.#answer.addEvents(events);
     await this.#emit(events);
   }
 
@@ -182,47 +166,42 @@ export class AttemptRecord {
   drain(exit: Pick<AttemptEnd, 'exitCode' | 'signal'>): DrainResult {
     this.#emitTime = this.#startedAt + this.now();
     this.#drained = this.#translator.drain(exit);
-    this.#start.answer.addEvents(this.#drained.events);
+    this.#answer.addEvents(this.#drained.events);
     return this.#drained;
   }
 
   /** Records how the attempt ended, and returns its last events, which `emitEnd` publishes. */
   async end(end: RecordedEnd): Promise<{ readonly events: readonly Emitted[]; readonly last: FcmpEvent }> {
-    const { attempt } = this.#start;
+    const { folder } = this.#context;
     const drained = this.#drained ?? this.drain(end);
     await this.#capture?.close();
-    if (end.fsDiff !== undefined) await writeFsDiff(this.#folder, attempt, end.fsDiff);
+    if (end.fsDiff !== undefined) await writeFsDiff(folder, this.#attempt, end.fsDiff);
     const events = [...drained.events, ...this.#translator.end(end)];
     const { exitCode, signal, verdict, reason, cause, pid, version, sandbox } = end;
-    await writeAttemptMeta(this.#folder, attempt, {
+    await writeAttemptMeta(folder, this.#attempt, {
       ...this.#meta,
       finished_at: new Date(this.#emitTime).toISOString(),
       exit_code: exitCode,
       signal,
-      ...(verdict === undefined ? {} : { verdict }),
-      ...(reason === undefined ? {} : { reason }),
-      ...(cause === undefined ? {} : { cause }),
+      ...omitUndefined({ verdict, reason, cause }),
       ...findReasonCode(events),
-      ...(pid === undefined ? {} : { pid }),
-      ...(version === undefined ? {} : { version }),
-      ...(sandbox === undefined ? {} : { sandbox }),
+      ...omitUndefined({ pid, version, sandbox }),
     });
     const last = events.findLast(({ protocol }) => protocol === 'fcmp');
     if (last?.protocol !== 'fcmp') throw new TypeError('An attempt always ends with an FCMP event.');
     return { events, last: last.event };
   }
 
-  /** Publishes the last events. */
   async emitEnd(events: readonly Emitted[]): Promise<void> {
     await this.#emit(events);
     const { drift } = this;
-    if (drift !== null) await this.#journal.writeDrift(drift);
+    if (drift !== null) await this.#context.journal.writeDrift(drift);
   }
 
   async #emit(events: readonly Emitted[]): Promise<void> {
     this.tail = advanceTail(this.tail, events);
     await this.observer?.beforePublishing(events);
-    await this.#journal.write(events);
+    await this.#context.journal.write(events);
     this.observer?.afterPublishing();
   }
 
@@ -237,9 +216,4 @@ function findReasonCode(events: readonly Emitted[]): Pick<AttemptMeta, 'reason_c
       return { reason_code: event.data.reason_code };
   }
   return {};
-}
-
-/** Whether a plain command's output is treated as text, the default for `command`. */
-function isPlainText({ engine, format }: Pick<RecordedStart, 'engine' | 'format'>): boolean {
-  return engine === 'command' && format === 'generic';
 }

@@ -4,17 +4,17 @@ import type { CapturedChunk } from '../run-folder/index.js';
 import type { Stop } from '../attempts/run-control.js';
 import type { OutputChunk } from '../process/output-queue.js';
 import { resolveLimits } from '../spec/check-run-spec.js';
-import { captureOutput, OutputLimiter, OutputReader } from './capture-output.js';
+import { captureOutput, OutputLimiter } from './capture-output.js';
 import type { CaptureOptions } from './capture-output.js';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const out = (text: string): OutputChunk => ({ stream: 'stdout', bytes: bytes(text) });
 
-function startCapture(output: AsyncIterable<OutputChunk>, changes: Partial<CaptureOptions> = {}) {
+function startCapture(output: AsyncGenerator<OutputChunk, void>, changes: Partial<CaptureOptions> = {}) {
   const batches: string[][] = [];
   const stops: Stop[] = [];
   const options: CaptureOptions = {
-    output: new OutputReader(output),
+    output: { read: async () => (await output.next()).value ?? null, abandon: () => void output.return() },
     limiter: new OutputLimiter(resolveLimits(), 0),
     mask: (_, received) => received,
     endMask: () => [],
@@ -31,7 +31,7 @@ function startCapture(output: AsyncIterable<OutputChunk>, changes: Partial<Captu
   return { batches, stops, done: captureOutput(options) };
 }
 
-async function* print(...chunks: (OutputChunk | Promise<unknown>)[]): AsyncGenerator<OutputChunk> {
+async function* print(...chunks: (OutputChunk | Promise<unknown>)[]): AsyncGenerator<OutputChunk, void> {
   for (const chunk of chunks) {
     if (chunk instanceof Promise) await chunk;
     else yield chunk;
@@ -53,7 +53,7 @@ describe('process output', () => {
   it('waits while too much is unwritten', async () => {
     const block = out('x'.repeat(200 * 1024));
     let chunkCount = 0;
-    async function* flood(): AsyncGenerator<OutputChunk> {
+    async function* flood(): AsyncGenerator<OutputChunk, void> {
       for (; chunkCount < 10; chunkCount += 1) yield block;
     }
     let release = (): void => undefined;

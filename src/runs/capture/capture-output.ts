@@ -2,10 +2,10 @@ import type { CapturedChunk } from '../run-folder/index.js';
 import type { StreamName } from '../../events/index.js';
 import type { Stop } from '../attempts/run-control.js';
 import type { ResolvedLimits } from '../spec/check-run-spec.js';
-import type { OutputChunk } from '../process/output-queue.js';
+import type { OutputQueue } from '../process/output-queue.js';
 
 export interface CaptureOptions {
-  readonly output: OutputReader;
+  readonly output: Pick<OutputQueue, 'read' | 'abandon'>;
   readonly limiter: OutputLimiter;
   /** Masks secrets without changing the length; can hold back bytes that might be the start of a secret. */
   mask(stream: StreamName, bytes: Uint8Array): Uint8Array;
@@ -43,8 +43,7 @@ const MAX_WAITING_BYTES = 256 * 1024;
 export async function captureOutput(options: CaptureOptions): Promise<void> {
   const writer = new BatchWriter(options);
   const { conversation } = options;
-  const isPaused = (): boolean => conversation?.isWaiting === true;
-  const idle = watchIdleness({ idleMs: options.idleMs, isPaused, stop: (stop) => options.stop(stop) });
+  const idle = watchIdleness(options);
   const add = (stream: StreamName, bytes: Uint8Array): void => {
     if (bytes.length > 0) writer.add({ stream, bytes, ms: options.now() });
   };
@@ -52,7 +51,7 @@ export async function captureOutput(options: CaptureOptions): Promise<void> {
     conversation?.start((bytes, deliver) => writer.add({ stream: 'stdin', bytes, ms: options.now() }, deliver));
   try {
     idle.startWaiting();
-    for (let next = await options.output.next(); next !== null; next = await options.output.next()) {
+    for (let next = await options.output.read(); next !== null; next = await options.output.read()) {
       const { stream, bytes } = next;
       idle.stopWaiting();
       const { kept, stop } = options.limiter.limit(stream, bytes);
@@ -132,27 +131,21 @@ class BatchWriter {
   }
 }
 
-interface IdleOptions {
-  readonly idleMs: number;
-  /** Whether idle time is currently not counted. */
-  readonly isPaused: () => boolean;
-  readonly stop: (stop: Stop) => void;
-}
-
 /** Stops a process that prints nothing for too long. Only the time spent waiting for output counts. */
-function watchIdleness({ idleMs, isPaused, stop }: IdleOptions) {
+function watchIdleness(options: CaptureOptions) {
+  const { idleMs, conversation } = options;
   let waitingSince: number | null = null;
   let timer: NodeJS.Timeout;
   const arm = (ms: number): void => {
     timer = setTimeout(check, ms);
   };
   const check = (): void => {
-    if (isPaused() && waitingSince !== null) waitingSince = performance.now();
+    if (conversation?.isWaiting === true && waitingSince !== null) waitingSince = performance.now();
     const silentMs = waitingSince === null ? 0 : performance.now() - waitingSince;
     // A timer can fire slightly early.
     if (silentMs < idleMs - 1) return arm(Math.max(1, idleMs - silentMs));
     const reason = `The agent printed nothing for longer than limits.idle_s (${idleMs / 1000} s).`;
-    stop({ verdict: 'timed_out', reason, hint: 'Raise the limit, or check what the agent is waiting for.' });
+    options.stop({ verdict: 'timed_out', reason, hint: 'Raise the limit, or check what the agent is waiting for.' });
   };
   arm(idleMs);
   return {
@@ -205,75 +198,5 @@ export class OutputLimiter {
     }
     this.#line[stream] = bytes.length - start;
     return Number.POSITIVE_INFINITY;
-  }
-}
-
-/** Reads the output of a process that can span multiple attempts: reading can pause without losing output. */
-export class OutputReader {
-  readonly #source: AsyncIterator<OutputChunk>;
-  #isReading = false;
-  #arrived: IteratorResult<OutputChunk, unknown> | null = null;
-  #failure: { readonly error: unknown } | null = null;
-  #wake: (() => void) | null = null;
-  #isPaused = false;
-
-  constructor(output: AsyncIterable<OutputChunk>) {
-    this.#source = output[Symbol.asyncIterator]();
-  }
-
-  /** Whether it was paused before the end of the output. */
-  get isPaused(): boolean {
-    return this.#isPaused && this.#arrived?.done !== true;
-  }
-
-  /** Returns the next chunk; null at the end, and while reading is paused. */
-  async next(): Promise<OutputChunk | null> {
-    for (;;) {
-      if (this.#failure !== null) throw this.#failure.error;
-      if (this.#isPaused) return null;
-      const arrived = this.#arrived;
-      if (arrived?.done === true) return null;
-      if (arrived !== null) {
-        this.#arrived = null;
-        return arrived.value;
-      }
-      this.#startReading();
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-    }
-  }
-
-  /** Makes current and later calls to `next` return null until `resume`. */
-  pause(): void {
-    this.#isPaused = true;
-    this.#wake?.();
-  }
-
-  resume(): void {
-    this.#isPaused = false;
-  }
-
-  /** Stops reading permanently; the process can continue to print. */
-  abandon(): void {
-    this.#arrived = { done: true, value: undefined };
-    void this.#source.return?.();
-  }
-
-  #startReading(): void {
-    if (this.#isReading) return;
-    this.#isReading = true;
-    void this.#read();
-  }
-
-  async #read(): Promise<void> {
-    try {
-      const result = await this.#source.next();
-      this.#isReading = false;
-      this.#arrived ??= result;
-    } catch (error) {
-      this.#failure = { error };
-    }
-    this.#wake?.();
   }
 }

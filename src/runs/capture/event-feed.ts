@@ -1,14 +1,12 @@
 import { LOG_START, comparePositions, getPosition } from '../../events/index.js';
 import type { Emitted, FcmpEvent, LogPosition } from '../../events/index.js';
-import { openEventTail } from '../run-folder/index.js';
-import type { RunFolder } from '../run-folder/index.js';
+import { openEventTail, type RunFolder } from '../run-folder/index.js';
 import type { EventLog } from '../../store/ports/index.js';
 import { SluiceError } from '../../base/index.js';
 
 /** Where a feed's events are stored: in an event log, or only in the log files of the run folder. */
 type FeedLog = Pick<EventLog, 'read'> | Pick<RunFolder, 'openLog'>;
 
-/** The number of events per read from the log. */
 const PAGE_SIZE = 1024;
 
 /**

@@ -5,7 +5,7 @@ import { createTranslator } from '../../events/index.js';
 import type { Emitted } from '../../events/index.js';
 import { createMemoryEventLog } from '../ports/run-ports.js';
 import { EventFeed } from './event-feed.js';
-import { createRunJournal } from './run-journal.js';
+import { RunJournal } from './run-journal.js';
 
 function makeEvents(lines: readonly string[]): Emitted[] {
   const translator = createTranslator({ engine: 'generic', runId: 'r', attempt: 1, clock: () => 0 });
@@ -20,7 +20,7 @@ function openJournal() {
   const inFolder: Emitted[] = [];
   const stored: Emitted[] = [];
   const state = { error: null as Error | null, losesResponse: false };
-  const journal = createRunJournal('r', {
+  const journal = new RunJournal('r', {
     files: {
       append: async (events) => void inFolder.push(...events),
       appendDrift: async () => undefined,

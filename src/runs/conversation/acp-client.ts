@@ -1,11 +1,10 @@
-import { get, PERMISSION_METHOD, isRecord, readPermissionRequest } from '../../events/index.js';
-import type { RpcId } from '../../events/index.js';
+import { get, PERMISSION_METHOD, isRecord, readPermissionRequest, type RpcId } from '../../events/index.js';
 import { getErrorMessage } from '../../base/index.js';
 import { VERSION } from '../../base/files/index.js';
 import type { AgentClientPorts, AgentRequest, AnswerAuthor, ClientLimits } from './agent-client.js';
 import { findUnsupported } from '../ports/run-inputs.js';
 import type { Attachment, AcceptedInputs, McpServer, RunInputs } from '../ports/run-inputs.js';
-import { RpcClient } from './rpc-peer.js';
+import { RpcClient } from './rpc-client.js';
 
 /** Modes in which agents request permission before changing anything, strictest first. */
 const ASKING_MODES = ['default', 'ask', 'read-only', 'workspace-write'] as const;
@@ -13,7 +12,7 @@ const ASKING_MODES = ['default', 'ask', 'read-only', 'workspace-write'] as const
 const INVALID_PARAMS = -32_602;
 const REFUSED = -32_000;
 
-export const INITIALIZE = {
+const INITIALIZE = {
   protocolVersion: 1,
   clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
   clientInfo: { name: 'sluice', version: VERSION },
@@ -23,8 +22,8 @@ export class AcpClient extends RpcClient {
   canResume = false;
   #sessionId: string | null = null;
 
-  constructor(request: AgentRequest, ports: AgentClientPorts, { handshakeMs }: ClientLimits = {}) {
-    super(request, ports, { engine: 'acp', envelope: { jsonrpc: '2.0' }, handshakeMs });
+  constructor(request: AgentRequest, ports: AgentClientPorts, limits: ClientLimits = {}) {
+    super(request, ports, { engine: 'acp', envelope: { jsonrpc: '2.0' }, ...limits });
   }
 
   get #inputs(): RunInputs {
@@ -32,19 +31,22 @@ export class AcpClient extends RpcClient {
     return { attachments, mcpServers };
   }
 
+  /** Starts a conversation without a prompt, to find out what the agent accepts. */
+  findAccepted(next: (accepts: AcceptedInputs) => void): void {
+    this.handshake('initialize', INITIALIZE, (result) => next(readAccepts(result)));
+  }
+
   start(prompt: string): void {
-    this.#handshake('initialize', INITIALIZE, (result) => {
+    this.handshake('initialize', INITIALIZE, (result) => {
       const version = get.field(result, 'protocolVersion');
       if (version !== 1)
-        return this.peer.reportViolation(
-          `it uses protocol version ${JSON.stringify(version) ?? 'unknown'} instead of 1`,
-        );
+        return this.reportViolation(`it uses protocol version ${JSON.stringify(version) ?? 'unknown'} instead of 1`);
       const capabilities = get.object(result, 'agentCapabilities') ?? {};
       const sessions = get.object(capabilities, 'sessionCapabilities') ?? {};
       const canLoad = get.field(capabilities, 'loadSession') === true;
       const canResume = get.object(sessions, 'resume') !== null;
       this.canResume = canLoad || canResume;
-      const unsupported = findUnsupported(this.#inputs, readAccepts(capabilities));
+      const unsupported = findUnsupported(this.#inputs, readAccepts(result));
       if (unsupported !== undefined) {
         this.close();
         return this.ports.onUnsupported(unsupported);
@@ -62,17 +64,17 @@ export class AcpClient extends RpcClient {
   #prompt(prompt: readonly object[]): void {
     this.beginTurn();
     const end = (): void => this.endTurn();
-    this.peer.request('session/prompt', { sessionId: this.#sessionId, prompt }, end, end);
+    this.sendRequest('session/prompt', { sessionId: this.#sessionId, prompt }, end, end);
   }
 
   protected sendAnswer(id: RpcId, optionId: string | null, author: AnswerAuthor): void {
     const outcome = optionId === null ? { outcome: 'cancelled' } : { outcome: 'selected', optionId };
-    this.peer.reply(id, { outcome, _meta: { sluice: author } });
+    this.reply(id, { outcome, _meta: { sluice: author } });
   }
 
   cancel(author: AnswerAuthor): void {
     if (this.isOver || this.#sessionId === null) return;
-    this.peer.notify('session/cancel', { sessionId: this.#sessionId });
+    this.notify('session/cancel', { sessionId: this.#sessionId });
     this.denyAll(author);
   }
 
@@ -83,7 +85,7 @@ export class AcpClient extends RpcClient {
       .some((method) => isRecord(method) && get.field(method, 'id') === methodId);
     if (methodId === undefined || !isOffered) return next();
     // A logged-in agent can reject this method; without a login, it rejects the session later.
-    this.#handshake('authenticate', { methodId }, next, next);
+    this.handshake('authenticate', { methodId }, next, next);
   }
 
   #openSession(
@@ -93,9 +95,9 @@ export class AcpClient extends RpcClient {
     const { workdir: cwd, sessionId } = this.request;
     const mcpServers = this.#inputs.mcpServers.map(toAcpServer);
     if (sessionId === null) {
-      return this.#handshake('session/new', { cwd, mcpServers }, (result) => {
+      return this.handshake('session/new', { cwd, mcpServers }, (result) => {
         const id = get.name(result, 'sessionId');
-        if (id === null) return this.peer.reportViolation('it opened a session without an id');
+        if (id === null) return this.reportViolation('it opened a session without an id');
         next(id, result);
       });
     }
@@ -103,10 +105,10 @@ export class AcpClient extends RpcClient {
     const opened = (result: object): void => next(sessionId, result);
     const load = (): void =>
       canLoad
-        ? this.#handshake('session/load', params, opened, () => this.loseSession('the agent refused to load it'))
+        ? this.handshake('session/load', params, opened, () => this.loseSession('the agent refused to load it'))
         : this.loseSession('the agent cannot load sessions');
     if (!canResume) return load();
-    this.#handshake('session/resume', params, opened, load);
+    this.handshake('session/resume', params, opened, load);
   }
 
   #prepareSession(sessionId: string, opened: object, next: () => void): void {
@@ -114,20 +116,15 @@ export class AcpClient extends RpcClient {
     const mode = this.request.keepMode ? null : chooseMode(opened);
     const { model } = this.request;
     const setModel = (): void =>
-      model === undefined ? next() : this.#handshake('session/set_model', { sessionId, modelId: model }, next);
+      model === undefined ? next() : this.handshake('session/set_model', { sessionId, modelId: model }, next);
     if (mode === null) return setModel();
-    this.#handshake('session/set_mode', { sessionId, modeId: mode }, setModel, setModel);
-  }
-
-  /** Sends a handshake request. A rejection ends the turn unless `refused` is passed. */
-  #handshake(method: string, params: object, next: (result: object) => void, refused?: () => void): void {
-    this.peer.requestWithTimeout(method, params, next, refused ?? (() => this.endTurn()));
+    this.handshake('session/set_mode', { sessionId, modeId: mode }, setModel, setModel);
   }
 
   protected readRequest(id: RpcId, method: string, params: object): void {
     switch (method) {
       case PERMISSION_METHOD: {
-        if (readPermissionRequest(params) === null) return this.peer.refuse(id, INVALID_PARAMS, 'toolCall is missing');
+        if (readPermissionRequest(params) === null) return this.refuse(id, INVALID_PARAMS, 'toolCall is missing');
         return this.addQuestion(id, get.name(get.object(params, 'toolCall'), 'kind'));
       }
       case 'fs/read_text_file': {
@@ -137,7 +134,7 @@ export class AcpClient extends RpcClient {
       }
       case 'fs/write_text_file': {
         const content = get.field(params, 'content');
-        if (typeof content !== 'string') return this.peer.refuse(id, INVALID_PARAMS, 'content is missing');
+        if (typeof content !== 'string') return this.refuse(id, INVALID_PARAMS, 'content is missing');
         const write = async () => {
           await this.ports.writeFile(get.name(params, 'path') ?? '', content);
           return {};
@@ -145,7 +142,7 @@ export class AcpClient extends RpcClient {
         return void this.#perform(id, write);
       }
       default:
-        return this.peer.rejectMethod(id, method);
+        return this.rejectMethod(id, method);
     }
   }
 
@@ -153,9 +150,9 @@ export class AcpClient extends RpcClient {
 
   async #perform(id: RpcId, work: () => Promise<object>): Promise<void> {
     try {
-      this.peer.reply(id, await work());
+      this.reply(id, await work());
     } catch (error) {
-      this.peer.refuse(id, REFUSED, getErrorMessage(error));
+      this.refuse(id, REFUSED, getErrorMessage(error));
     }
   }
 }
@@ -172,13 +169,9 @@ function chooseMode(opened: object): string | null {
   return strictest === undefined || ASKING_MODES.some((mode) => mode === current) ? null : strictest;
 }
 
-/**
- * Returns the inputs besides text that an agent accepts, from its response to `initialize`.
- *
- * @example
- * readAccepts({ promptCapabilities: { image: true } }) // { attachments: ['image'], mcpServers: ['stdio'] }
- */
-export function readAccepts(capabilities: object): AcceptedInputs {
+/** Returns the inputs besides text that an agent accepts, from its response to `initialize`. */
+function readAccepts(initialized: object): AcceptedInputs {
+  const capabilities = get.object(initialized, 'agentCapabilities') ?? {};
   const prompt = get.object(capabilities, 'promptCapabilities') ?? {};
   const mcp = get.object(capabilities, 'mcpCapabilities') ?? {};
   return {

@@ -1,3 +1,4 @@
+import type { RpcId } from '../../events/index.js';
 import type { ConversationRequest } from '../launchers/launcher.js';
 
 export interface AgentRequest extends ConversationRequest {
@@ -13,17 +14,13 @@ export interface AgentClientPorts {
   send(message: object): void;
   /** Called for each permission request of the turn. Requests are numbered from 1, as in event ids. */
   onPermission(number: number, kind: string | null): void;
-  /** Called when the agent withdraws a request. */
   onWithdrawn(number: number): void;
   readFile(path: string, lines: { readonly line: number | null; readonly limit: number | null }): Promise<string>;
   writeFile(path: string, text: string): Promise<void>;
   /** Called when the turn has ended or the agent refused to start it. */
   onEnd(): void;
-  /** Called when the agent cannot continue the session. */
   onSessionLost(reason: string): void;
-  /** Called when the agent does not accept one of the prompt's inputs. */
   onUnsupported(what: string): void;
-  /** Called when the agent violates the protocol. */
   onProtocolViolation(reason: string): void;
 }
 
@@ -39,7 +36,6 @@ export interface ClientLimits {
   readonly handshakeMs?: number;
 }
 
-/** The time limit for each step before the prompt. */
 const HANDSHAKE_MS = 120_000;
 
 /** Maximum requests per process; real agents send far fewer. */
@@ -54,7 +50,10 @@ export type AgentClient = Pick<
   'canResume' | 'isOver' | 'start' | 'prompt' | 'receive' | 'answer' | 'cancel' | 'close'
 >;
 
-/** The common part of all clients: they number the turn's permission requests, and end the turn once. */
+/**
+ * The common part of all clients: they number the turn's permission requests, end the turn once, and limit what an agent
+ * can do outside its protocol. A violation is reported once.
+ */
 export abstract class TurnClient<Question> {
   /** Whether another process can resume the session. */
   abstract readonly canResume: boolean;
@@ -64,11 +63,19 @@ export abstract class TurnClient<Question> {
   protected readonly ports: AgentClientPorts;
   /** The turn's open permission requests. */
   protected readonly questions = new Map<number, Question>();
+  /** Whether the agent has printed a message of the protocol. */
+  protected hasResponded = false;
   #questionCount = 0;
+  #isClosed = false;
+  readonly #handshakeMs: number;
+  #timer: NodeJS.Timeout | undefined;
+  #requests = 0;
+  #strayLines = 0;
 
-  constructor(request: AgentRequest, ports: AgentClientPorts) {
+  constructor(request: AgentRequest, ports: AgentClientPorts, { handshakeMs = HANDSHAKE_MS }: ClientLimits) {
     this.request = request;
     this.ports = ports;
+    this.#handshakeMs = handshakeMs;
   }
 
   /** Starts the conversation with its first prompt. */
@@ -91,10 +98,18 @@ export abstract class TurnClient<Question> {
 
   close(): void {
     this.isOver = true;
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+  }
+
+  /** Whether the agent's messages are ignored: between two prompts, and at the end. */
+  protected get isDeaf(): boolean {
+    return this.isOver || this.#isClosed;
   }
 
   protected beginTurn(): void {
     this.isOver = false;
+    clearTimeout(this.#timer);
     this.#questionCount = 0;
     this.questions.clear();
   }
@@ -102,7 +117,35 @@ export abstract class TurnClient<Question> {
   protected endTurn(): void {
     if (this.isOver) return;
     this.isOver = true;
+    clearTimeout(this.#timer);
     this.ports.onEnd();
+  }
+
+  /** Limits the time for the response to a request before the prompt. */
+  protected startHandshake(method: string): void {
+    clearTimeout(this.#timer);
+    const reason = `it did not respond to ${method} within ${Math.round(this.#handshakeMs / 1000)} s`;
+    this.#timer = setTimeout(() => this.reportViolation(reason), this.#handshakeMs).unref();
+  }
+
+  protected readStrayLine(): void {
+    this.#strayLines += 1;
+    if (!this.hasResponded && this.#strayLines > MAX_STRAY_LINES)
+      this.reportViolation("its output is not in the protocol's format; check the options in its command");
+  }
+
+  /** Counts a request of the agent; false if it makes too many, or used its id twice. */
+  protected acceptRequest(id: RpcId, isOpen: boolean): boolean {
+    this.#requests += 1;
+    if (this.#requests > MAX_REQUESTS) this.reportViolation(`it made more than ${MAX_REQUESTS} requests`);
+    else if (isOpen) this.reportViolation(`it used the request id ${JSON.stringify(id)} twice`);
+    return !this.#isClosed;
+  }
+
+  protected reportViolation(reason: string): void {
+    if (this.#isClosed) return;
+    this.close();
+    this.ports.onProtocolViolation(reason);
   }
 
   protected addQuestion(question: Question, kind: string | null): void {
@@ -121,59 +164,5 @@ export abstract class TurnClient<Question> {
       this.questions.delete(number);
       this.ports.onWithdrawn(number);
     }
-  }
-}
-
-/** Limits what an agent can do outside its protocol. A violation is reported once. */
-export class ProtocolGuard {
-  isClosed = false;
-  /** Whether the agent has printed a message of the protocol. */
-  hasResponded = false;
-  readonly #onViolation: (reason: string) => void;
-  readonly #handshakeMs: number;
-  #timer: NodeJS.Timeout | undefined;
-  #requests = 0;
-  #strayLines = 0;
-
-  constructor(onViolation: (reason: string) => void, handshakeMs: number = HANDSHAKE_MS) {
-    this.#onViolation = onViolation;
-    this.#handshakeMs = handshakeMs;
-  }
-
-  /** Limits the time for the response to a request before the prompt. */
-  startHandshake(method: string): void {
-    clearTimeout(this.#timer);
-    const reason = `it did not respond to ${method} within ${Math.round(this.#handshakeMs / 1000)} s`;
-    this.#timer = setTimeout(() => this.reportViolation(reason), this.#handshakeMs).unref();
-  }
-
-  /** Later requests have no time limit. */
-  endHandshake(): void {
-    clearTimeout(this.#timer);
-  }
-
-  readStrayLine(): void {
-    this.#strayLines += 1;
-    if (!this.hasResponded && this.#strayLines > MAX_STRAY_LINES)
-      this.reportViolation("its output is not in the protocol's format; check the options in its command");
-  }
-
-  /** Counts a request of the agent; false if it makes too many, or used its id twice. */
-  acceptRequest(id: string | number, isOpen: boolean): boolean {
-    this.#requests += 1;
-    if (this.#requests > MAX_REQUESTS) this.reportViolation(`it made more than ${MAX_REQUESTS} requests`);
-    else if (isOpen) this.reportViolation(`it used the request id ${JSON.stringify(id)} twice`);
-    return !this.isClosed;
-  }
-
-  reportViolation(reason: string): void {
-    if (this.isClosed) return;
-    this.close();
-    this.#onViolation(reason);
-  }
-
-  close(): void {
-    this.isClosed = true;
-    clearTimeout(this.#timer);
   }
 }

@@ -2,7 +2,7 @@ import { get, isApproval, type RpcId } from '../../events/index.js';
 import { VERSION } from '../../base/files/index.js';
 import type { AgentClientPorts, AgentRequest, AnswerAuthor, ClientLimits } from './agent-client.js';
 import type { Attachment } from '../ports/run-inputs.js';
-import { RpcClient } from './rpc-peer.js';
+import { RpcClient } from './rpc-client.js';
 
 const INVALID_PARAMS = -32_602;
 
@@ -12,19 +12,15 @@ export class AppServerClient extends RpcClient {
   #threadId: string | null = null;
   #turnId: string | null = null;
 
-  constructor(request: AgentRequest, ports: AgentClientPorts, { handshakeMs }: ClientLimits = {}) {
+  constructor(request: AgentRequest, ports: AgentClientPorts, limits: ClientLimits = {}) {
     // Codex omits the JSON-RPC version.
-    super(request, ports, { engine: 'codex', envelope: {}, handshakeMs });
+    super(request, ports, { engine: 'codex', envelope: {}, ...limits });
   }
 
   start(prompt: string): void {
-    const end = (): void => this.endTurn();
     const clientInfo = { name: 'sluice', title: 'Sluice', version: VERSION };
-    this.peer.requestWithTimeout(
-      'initialize',
-      { clientInfo },
-      () => this.#openThread(() => this.#prompt(prompt, this.request.attachments)),
-      end,
+    this.handshake('initialize', { clientInfo }, () =>
+      this.#openThread(() => this.#prompt(prompt, this.request.attachments)),
     );
   }
 
@@ -38,14 +34,13 @@ export class AppServerClient extends RpcClient {
     const imageItems = images.map(({ mimeType, data }) => ({ type: 'image', url: `data:${mimeType};base64,${data}` }));
     const params = { threadId: this.#threadId, input: [{ type: 'text', text, text_elements: [] }, ...imageItems] };
     const started = (result: object): void => {
-      const turn = get.object(result, 'turn');
-      this.#turnId = turn === null ? null : get.name(turn, 'id');
+      this.#turnId = readTurn(result);
     };
-    this.peer.request('turn/start', params, started, () => this.endTurn());
+    this.sendRequest('turn/start', params, started, () => this.endTurn());
   }
 
   protected sendAnswer(id: RpcId, optionId: string | null, author: AnswerAuthor): void {
-    this.peer.reply(id, { decision: optionId ?? 'decline', _meta: { sluice: author } });
+    this.reply(id, { decision: optionId ?? 'decline', _meta: { sluice: author } });
   }
 
   cancel(author: AnswerAuthor): void {
@@ -53,38 +48,27 @@ export class AppServerClient extends RpcClient {
     this.denyAll(author);
     if (this.#turnId === null) return;
     const params = { threadId: this.#threadId, turnId: this.#turnId };
-    this.peer.request(
-      'turn/interrupt',
-      params,
-      () => undefined,
-      () => undefined,
-    );
+    this.sendRequest('turn/interrupt', params, ignore, ignore);
   }
 
   #openThread(next: () => void): void {
     const { workdir: cwd, sessionId, model, thread = {} } = this.request;
-    this.peer.notify('initialized');
+    this.notify('initialized');
     const settings = { cwd, ...thread, ...(model === undefined ? {} : { model }) };
     const opened = (result: object): void => {
-      const started = get.object(result, 'thread');
-      this.#threadId = started === null ? null : get.name(started, 'id');
-      if (this.#threadId === null) return this.peer.reportViolation('it opened a thread without an id');
+      this.#threadId = get.name(get.object(result, 'thread'), 'id');
+      if (this.#threadId === null) return this.reportViolation('it opened a thread without an id');
       next();
     };
-    if (sessionId === null) return this.peer.requestWithTimeout('thread/start', settings, opened, () => this.endTurn());
+    if (sessionId === null) return this.handshake('thread/start', settings, opened);
     const lost = (): void => this.loseSession('Codex refused to resume its thread');
     // The history is excluded, because earlier attempts have recorded it.
-    this.peer.requestWithTimeout(
-      'thread/resume',
-      { threadId: sessionId, excludeTurns: true, ...settings },
-      opened,
-      lost,
-    );
+    this.handshake('thread/resume', { threadId: sessionId, excludeTurns: true, ...settings }, opened, lost);
   }
 
   protected readRequest(id: RpcId, method: string, params: object): void {
-    if (!isApproval(method)) return this.peer.rejectMethod(id, method);
-    if (get.name(params, 'itemId') === null) return this.peer.refuse(id, INVALID_PARAMS, 'itemId is missing');
+    if (!isApproval(method)) return this.rejectMethod(id, method);
+    if (get.name(params, 'itemId') === null) return this.refuse(id, INVALID_PARAMS, 'itemId is missing');
     this.addQuestion(id, null);
   }
 
@@ -102,7 +86,8 @@ export class AppServerClient extends RpcClient {
   }
 }
 
+function ignore(): void {}
+
 function readTurn(params: object): string | null {
-  const turn = get.object(params, 'turn');
-  return turn === null ? null : get.name(turn, 'id');
+  return get.name(get.object(params, 'turn'), 'id');
 }

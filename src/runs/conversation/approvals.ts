@@ -1,9 +1,40 @@
 import { isAbsolute, relative, resolve, sep } from 'node:path';
-import { matchGlob } from '../../base/index.js';
+import { matchGlob, omitUndefined } from '../../base/index.js';
+import { isWithin } from '../../base/files/index.js';
 import { get, isRecord, type FcmpData, type PermissionOption } from '../../events/index.js';
 import type { ApprovalRule, RunSpec } from '../../store/records/index.js';
+import type { PermissionOutcome } from '../attempts/run-control.js';
 
 export type PermissionQuestion = FcmpData<'permission.required'>;
+
+/** An answer that its process exited too early to receive. */
+export interface StoredAnswer {
+  readonly question: PermissionQuestion;
+  readonly decide: 'allow' | 'deny';
+  readonly optionId: string;
+  readonly by: 'rule' | 'person';
+  readonly who?: string;
+  readonly why?: string;
+}
+
+/** The id of the option in a denial if the agent offered no option to deny. */
+const NO_OPTION = 'cancelled';
+
+/** Converts the end of a wait for a permission to an answer; without a reply, the request is denied. */
+export function readAnswer(question: PermissionQuestion, reply: PermissionOutcome, waitS: number): StoredAnswer {
+  if (typeof reply === 'string') {
+    const isWithdrawn = reply === 'withdrawn';
+    const why = isWithdrawn
+      ? 'The agent withdrew the request when its process was stopped.'
+      : `No answer within limits.wait_s (${waitS} s).`;
+    const optionId = chooseOption(question.options, 'deny')?.id ?? NO_OPTION;
+    return { question, decide: 'deny', optionId, by: 'rule', why };
+  }
+  const { option_id: optionId, who, why } = reply;
+  const option = question.options.find(({ id }) => id === optionId);
+  const decide = option?.kind.startsWith('allow') === true ? 'allow' : 'deny';
+  return { question, decide, optionId, by: 'person', ...omitUndefined({ who, why }) };
+}
 
 /** The rules applied before a user is asked. */
 export interface ApprovalPolicy {
@@ -52,14 +83,10 @@ function decideByPermissions(
 ): Approval {
   const why = `permissions: ${permissions}`;
   const paths = listPaths(question).map((path) => resolve(workdir, path));
-  const isInside = paths.length > 0 && paths.every((path) => isInFolder(workdir, path) || isInFolder(runDir, path));
+  const isInside = paths.length > 0 && paths.every((path) => isWithin(workdir, path) || isWithin(runDir, path));
   if (kind !== null && READ_KINDS.has(kind) && (paths.length === 0 || isInside)) return { decide: 'allow', why };
   const canEdit = permissions === 'workspace' && kind !== null && EDIT_KINDS.has(kind) && isInside;
   return { decide: canEdit ? 'allow' : 'deny', why };
-}
-
-function isInFolder(folder: string, path: string): boolean {
-  return path === folder || path.startsWith(`${folder}${sep}`);
 }
 
 function matches(
@@ -93,12 +120,10 @@ function matchPath(pattern: string, path: string, workdir: string): boolean {
   const absolute = resolve(workdir, path);
   if (isAbsolute(pattern)) return matchGlob(pattern, absolute, { segments: true });
   const inside = relative(workdir, absolute);
-  // A file name can start with two dots and still be inside the folder.
-  if (inside === '' || inside === '..' || inside.startsWith(`..${sep}`) || isAbsolute(inside)) return false;
+  if (inside === '' || !isWithin(workdir, absolute)) return false;
   return matchGlob(pattern, inside.split(sep).join('/'), { segments: true });
 }
 
-/** Returns the command line a tool would run, or null. */
 function readCommand({ input }: PermissionQuestion): string | null {
   if (!isRecord(input)) return null;
   const command = get.field(input, 'command') ?? get.field(input, 'cmd');
@@ -106,7 +131,6 @@ function readCommand({ input }: PermissionQuestion): string | null {
   return Array.isArray(command) && command.every((word) => typeof word === 'string') ? command.join(' ') : null;
 }
 
-/** Tool input fields that contain a path. */
 const PATH_FIELDS = ['file_path', 'filePath', 'filepath', 'path', 'absolute_path', 'notebook_path'] as const;
 
 /** Returns the distinct files named by a tool call. */

@@ -1,44 +1,22 @@
 import type { Emitted } from '../../events/index.js';
 import { omitUndefined } from '../../base/index.js';
 import type { CapturedConversation } from '../capture/capture-output.js';
-import type { RunControl, Stop, Stopwatch } from '../attempts/run-control.js';
+import type { RunContext } from '../attempts/run-context.js';
+import type { Stop } from '../attempts/run-control.js';
+import type { RunningProcess } from '../process/launch-process.js';
 import { AcpClient } from './acp-client.js';
 import type { AgentClient, AgentClientPorts, AgentRequest, AnswerAuthor } from './agent-client.js';
-import type { Approval, ApprovalPolicy, PermissionQuestion } from './approvals.js';
+import type { Approval, ApprovalPolicy, PermissionQuestion, StoredAnswer } from './approvals.js';
 import { AppServerClient } from './app-server-client.js';
 import { StreamJsonClient } from './stream-json-client.js';
-import { chooseOption, decideByRules, listPaths } from './approvals.js';
+import { chooseOption, decideByRules, listPaths, readAnswer } from './approvals.js';
 import { resolveInFolder, readForAgent, writeForAgent } from './client-files.js';
 
-/** An answer that its process exited too early to receive. */
-export interface StoredAnswer {
-  readonly question: PermissionQuestion;
-  readonly decide: 'allow' | 'deny';
-  readonly optionId: string;
-  readonly by: 'rule' | 'person';
-  readonly who?: string;
-  readonly why?: string;
-}
-
-export interface ConversationOptions {
+interface ConversationOptions {
   readonly request: AgentRequest;
-  readonly policy: ApprovalPolicy;
-  readonly control: RunControl;
-  readonly stopwatch: Stopwatch;
-  readonly waitMs: number;
-  readonly holdMs: number;
+  readonly running: Pick<RunningProcess, 'input' | 'stop'>;
   /** Whether the agent runs in a sandbox; Sluice, which is outside it, then reads and writes no files on its behalf. */
   readonly isSandboxed: boolean;
-  /** Records that the run is waiting, before its question is published. */
-  readonly onQuestion: () => Promise<void>;
-  /** Records that the run is no longer waiting, because no answer arrived in time. */
-  readonly onUnanswered: () => Promise<void>;
-  readonly process: {
-    write(bytes: Uint8Array): void;
-    readonly waiting: number;
-    closeInput(): void;
-    stop(): void;
-  };
 }
 
 export interface Turn {
@@ -56,6 +34,9 @@ interface OpenQuestion {
   readonly approval: Approval & { readonly by: 'rule' | 'person'; readonly who?: string };
 }
 
+/** The part of a run's context that a conversation uses. */
+type ConversationContext = Pick<RunContext, 'control' | 'limits' | 'ports' | 'runDir' | 'spec' | 'stopwatch'>;
+
 /** The time an agent has to exit on its own after its turn has ended or was canceled. */
 const GRACE_MS = 2000;
 
@@ -65,6 +46,8 @@ const MAX_UNREAD_BYTES = 32 * 1024 * 1024;
 /** A conversation with one process: sends prompts, answers requests by rules or a user's answers, and stops it. */
 export class Conversation implements CapturedConversation {
   readonly #options: ConversationOptions;
+  readonly #context: ConversationContext;
+  readonly #policy: ApprovalPolicy;
   readonly #client: AgentClient;
   readonly #kinds = new Map<number, string>();
   /** Questions whose events are about to be published. */
@@ -85,9 +68,14 @@ export class Conversation implements CapturedConversation {
   #isReleased = false;
   #isClosed = false;
 
-  constructor(options: ConversationOptions) {
+  constructor(context: ConversationContext, options: ConversationOptions) {
     this.#options = options;
-    const { control, policy, request } = options;
+    this.#context = context;
+    const { control, ports, runDir, spec } = context;
+    const { request } = options;
+    const { workdir } = request;
+    const rules = [...ports.approvals, ...(spec.approvals ?? [])];
+    this.#policy = { permissions: spec.permissions ?? 'safe', rules, workdir, runDir };
     const stop = (verdict: Stop['verdict'], reason: string, hint: string): void => {
       control.requestStop({ verdict, reason, hint });
     };
@@ -99,7 +87,7 @@ export class Conversation implements CapturedConversation {
       onWithdrawn: (number) => this.#withdraw(number),
       readFile: async (path, lines) => {
         this.#refuseInSandbox(path);
-        return readForAgent(policy.workdir, path, lines);
+        return readForAgent(workdir, path, lines);
       },
       writeFile: async (path, text) => this.#writeFile(path, text),
       onEnd: () => this.#endTurn(),
@@ -116,7 +104,6 @@ export class Conversation implements CapturedConversation {
     });
   }
 
-  /** Whether another process can resume the session. */
   get canResume(): boolean {
     return this.#client.canResume;
   }
@@ -144,7 +131,7 @@ export class Conversation implements CapturedConversation {
     if (this.#hasStarted) return this.#client.prompt(prompt);
     this.#hasStarted = true;
     this.#client.start(prompt);
-    this.#unsubscribe = this.#options.control.onStop((stop) => this.#stop(stop));
+    this.#unsubscribe = this.#context.control.onStop((stop) => this.#stop(stop));
   }
 
   receive(bytes: Uint8Array): void {
@@ -153,7 +140,7 @@ export class Conversation implements CapturedConversation {
 
   /** Called before events are published, so the run is marked as waiting before its question is visible. */
   async beforePublishing(events: readonly Emitted[]): Promise<void> {
-    const { policy, onQuestion, control } = this.#options;
+    const { control, limits, ports, stopwatch } = this.#context;
     for (const { protocol, event } of events) {
       if (protocol !== 'fcmp' || event.type !== 'permission.required') continue;
       // Questions after the end of a turn are not answered.
@@ -162,14 +149,14 @@ export class Conversation implements CapturedConversation {
       const number = Number(question.interaction_id.split('_').at(-1));
       const known = this.#recall(question);
       const approval = known ?? {
-        ...decideByRules(question, this.#kinds.get(number) ?? null, policy),
+        ...decideByRules(question, this.#kinds.get(number) ?? null, this.#policy),
         by: 'rule' as const,
       };
       if (approval.decide === 'ask') {
-        control.askPermission(question.interaction_id, question.options, this.#options.waitMs);
+        control.askPermission(question.interaction_id, question.options, limits.wait_s * 1000);
         this.#waiting.set(question.interaction_id, { number, question });
-        this.#options.stopwatch.pause();
-        await onQuestion();
+        stopwatch.pause();
+        await ports.onQuestion();
       }
       this.#pendingQuestions.push({ number, question, approval });
     }
@@ -193,16 +180,16 @@ export class Conversation implements CapturedConversation {
     clearTimeout(this.#holdTimer);
     clearTimeout(this.#endTimer);
     this.#client.close();
-    if (!this.#isReleased) this.#options.control.closePermissions();
+    if (!this.#isReleased) this.#context.control.closePermissions();
   }
 
   #write(message: object): void {
     const line = `${JSON.stringify(message)}\n`;
-    const { process, control } = this.#options;
+    const { input } = this.#options.running;
     const maskedLine = this.#turn?.mask(line) ?? line;
-    this.#send?.(Buffer.from(maskedLine), () => process.write(Buffer.from(line)));
-    if (process.waiting > MAX_UNREAD_BYTES)
-      control.requestStop({ verdict: 'protocol_broken', reason: 'The agent does not read its input.' });
+    this.#send?.(Buffer.from(maskedLine), () => input.write(Buffer.from(line)));
+    if (input.waiting > MAX_UNREAD_BYTES)
+      this.#context.control.requestStop({ verdict: 'protocol_broken', reason: 'The agent does not read its input.' });
   }
 
   /** Returns the answer to the same request given while no process was running; each answer is used once. */
@@ -218,36 +205,27 @@ export class Conversation implements CapturedConversation {
   }
 
   async #waitForPerson(open: OpenQuestion): Promise<void> {
-    const { control, waitMs, holdMs } = this.#options;
+    const { control, limits, ports, stopwatch } = this.#context;
     if (this.#client.canResume) {
       clearTimeout(this.#holdTimer);
-      this.#holdTimer = setTimeout(() => this.#release(), holdMs);
+      this.#holdTimer = setTimeout(() => this.#release(), limits.hold_s * 1000);
     }
-    const { interaction_id: id, options } = open.question;
+    const { interaction_id: id } = open.question;
     const reply = await control.waitForPermission(id);
     // After a release, the session is resumed with the reply, even if this process has not exited yet.
     if (reply === 'stopped' || this.#isClosed || this.#isReleased) return;
     this.#waiting.delete(id);
     if (this.#waiting.size === 0) {
       clearTimeout(this.#holdTimer);
-      this.#options.stopwatch.start();
+      stopwatch.start();
     } else if (typeof reply !== 'string') {
       // Other requests are still open, although this reply marked the run as continued.
-      await this.#options.onQuestion().catch(() => undefined);
+      await ports.onQuestion().catch(() => undefined);
     }
-    if (reply === 'withdrawn') {
-      if (this.#waiting.size === 0) await this.#options.onUnanswered().catch(() => undefined);
-      return;
-    }
-    if (reply === 'unanswered') {
-      if (this.#waiting.size === 0) await this.#options.onUnanswered().catch(() => undefined);
-      const why = `No answer within limits.wait_s (${waitMs / 1000} s).`;
-      return this.#answer(open, 'deny', { by: 'rule', why });
-    }
-    const option = options.find((each) => each.id === reply.option_id);
-    const decide = option?.kind.startsWith('allow') === true ? 'allow' : 'deny';
-    const { who, why } = reply;
-    this.#answer(open, decide, { by: 'person', ...omitUndefined({ who, why }) }, reply.option_id);
+    if (typeof reply === 'string' && this.#waiting.size === 0) await ports.onUnanswered().catch(() => undefined);
+    if (reply === 'withdrawn') return;
+    const answer = readAnswer(open.question, reply, limits.wait_s);
+    this.#answer(open, answer.decide, answer, typeof reply === 'string' ? undefined : reply.option_id);
   }
 
   #answer({ number, question }: OpenQuestion, decide: 'allow' | 'deny', author: AnswerAuthor, optionId?: string): void {
@@ -261,15 +239,15 @@ export class Conversation implements CapturedConversation {
   #withdraw(number: number): void {
     for (const [id, open] of this.#waiting) {
       if (open.number !== number) continue;
-      this.#options.control.withdrawPermission(id);
+      this.#context.control.withdrawPermission(id);
     }
   }
 
   /** Stops the process because no answer arrived within `hold_s`; its session is resumed with the answer. */
   #release(): void {
-    if (this.#isClosed || this.#waiting.size === 0 || this.#options.control.stop !== null) return;
+    if (this.#isClosed || this.#waiting.size === 0 || this.#context.control.stop !== null) return;
     this.#isReleased = true;
-    this.#options.process.stop();
+    this.#stopProcess();
   }
 
   /** Files such as repository hooks and Sluice's data are protected only inside the sandbox. */
@@ -282,7 +260,7 @@ export class Conversation implements CapturedConversation {
 
   async #writeFile(path: string, text: string): Promise<void> {
     this.#refuseInSandbox(path);
-    const { permissions, workdir } = this.#options.policy;
+    const { permissions, workdir } = this.#policy;
     const resolved = await resolveInFolder(workdir, path);
     const isAllowed =
       permissions === 'workspace' ||
@@ -302,21 +280,23 @@ export class Conversation implements CapturedConversation {
 
   /** Ends the conversation: closes the agent's input, and terminates its process if it does not exit on its own. */
   finish(): void {
-    const { process } = this.#options;
     this.#client.close();
-    process.closeInput();
+    this.#options.running.input.close();
     clearTimeout(this.#endTimer);
-    this.#endTimer = setTimeout(() => process.stop(), GRACE_MS);
+    this.#endTimer = setTimeout(() => this.#stopProcess(), GRACE_MS);
   }
 
   /** Asks the agent to stop, then terminates its process. */
   #stop({ verdict, reason }: Stop): void {
-    const { process } = this.#options;
     const notifiesAgent = verdict === 'canceled' || verdict === 'timed_out';
     if (notifiesAgent && !this.#client.isOver) {
       this.#client.cancel({ by: 'rule', why: reason });
-      this.#endTimer = setTimeout(() => process.stop(), GRACE_MS);
-    } else process.stop();
+      this.#endTimer = setTimeout(() => this.#stopProcess(), GRACE_MS);
+    } else this.#stopProcess();
+  }
+
+  #stopProcess(): void {
+    void this.#options.running.stop().catch(() => undefined);
   }
 }
 

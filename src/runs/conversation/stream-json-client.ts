@@ -7,7 +7,7 @@ import {
   readWithdrawal,
 } from '../../events/index.js';
 import type { Attachment } from '../ports/run-inputs.js';
-import { ProtocolGuard, TurnClient } from './agent-client.js';
+import { TurnClient } from './agent-client.js';
 import type { AgentClientPorts, AgentRequest, AnswerAuthor, ClientLimits } from './agent-client.js';
 
 interface Question {
@@ -20,29 +20,18 @@ export class StreamJsonClient extends TurnClient<Question> {
   /** Always possible, because sessions are stored in files. */
   readonly canResume = true;
   readonly #reader;
-  readonly #guard: ProtocolGuard;
   /** Callbacks for our pending requests, by request id. */
   readonly #sent = new Map<string, () => void>();
   #nextId = 0;
 
-  constructor(
-    engine: 'claude' | 'qwen',
-    request: AgentRequest,
-    ports: AgentClientPorts,
-    { handshakeMs }: ClientLimits = {},
-  ) {
-    super(request, ports);
-    this.#guard = new ProtocolGuard((reason) => {
-      this.isOver = true;
-      ports.onProtocolViolation(reason);
-    }, handshakeMs);
+  constructor(engine: 'claude' | 'qwen', request: AgentRequest, ports: AgentClientPorts, limits: ClientLimits = {}) {
+    super(request, ports, limits);
     this.#reader = createRecordReader(engine, (record) => this.#read(record));
   }
 
   start(prompt: string): void {
-    this.#guard.startHandshake('initialize');
+    this.startHandshake('initialize');
     this.#sendRequest({ subtype: 'initialize' }, () => {
-      this.#guard.endHandshake();
       this.#prompt([{ type: 'text', text: prompt }, ...(this.request.attachments ?? []).map(toImageBlock)]);
     });
   }
@@ -70,14 +59,9 @@ export class StreamJsonClient extends TurnClient<Question> {
   }
 
   cancel(author: AnswerAuthor): void {
-    if (this.isOver || this.#guard.isClosed) return;
+    if (this.isDeaf) return;
     this.denyAll(author);
     this.#sendRequest({ subtype: 'interrupt' }, () => undefined);
-  }
-
-  override close(): void {
-    super.close();
-    this.#guard.close();
   }
 
   #sendRequest(request: object, next: () => void): void {
@@ -92,8 +76,8 @@ export class StreamJsonClient extends TurnClient<Question> {
   }
 
   #read(record: object | null): void {
-    if (this.#guard.isClosed || this.isOver) return;
-    if (record === null) return this.#guard.readStrayLine();
+    if (this.isDeaf) return;
+    if (record === null) return this.readStrayLine();
     switch (get.field(record, 'type')) {
       case 'control_response':
         return this.#readResponse(record);
@@ -104,7 +88,7 @@ export class StreamJsonClient extends TurnClient<Question> {
       case 'result':
         return this.endTurn();
       default:
-        this.#guard.hasResponded = true;
+        this.hasResponded = true;
     }
   }
 
@@ -112,30 +96,23 @@ export class StreamJsonClient extends TurnClient<Question> {
     const response = readControlResponse(record);
     const next = response === null ? undefined : this.#sent.get(response.id);
     if (response === null || next === undefined)
-      return this.#guard.reportViolation(
-        `it responded to ${JSON.stringify(response?.id)}, which is not an open request`,
-      );
+      return this.reportViolation(`it responded to ${JSON.stringify(response?.id)}, which is not an open request`);
     this.#sent.delete(response.id);
-    this.#guard.hasResponded = true;
+    this.hasResponded = true;
     if (response.error === null) return next();
-    this.#guard.reportViolation(`it rejected a request: ${response.error}`);
+    this.reportViolation(`it rejected a request: ${response.error}`);
   }
 
   #readRequest(record: object): void {
     const request = readControlRequest(record);
     if (request === null) return;
     const isOpen = [...this.questions.values()].some(({ id }) => id === request.id);
-    if (!this.#guard.acceptRequest(request.id, isOpen)) return;
+    if (!this.acceptRequest(request.id, isOpen)) return;
     if (readToolQuestion(request) === null) {
       const error = `Unsupported request: ${request.subtype.slice(0, 100)}`;
       return this.#respond({ subtype: 'error', request_id: request.id, error });
     }
     this.addQuestion({ id: request.id, input: get.object(request.request, 'input') ?? {} }, null);
-  }
-
-  protected override endTurn(): void {
-    this.#guard.endHandshake();
-    super.endTurn();
   }
 }
 

@@ -9,8 +9,7 @@ import { realpath } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { get, isRecord } from '../../events/index.js';
-import { INITIALIZE, readAccepts } from '../conversation/acp-client.js';
-import { RpcPeer } from '../conversation/rpc-peer.js';
+import { AcpClient } from '../conversation/acp-client.js';
 import { resolvePorts, type RunPorts } from '../ports/run-ports.js';
 import { ACCEPTS_TEXT_ONLY, type AcceptedInputs } from '../ports/run-inputs.js';
 import { launchProcess, type RunningProcess } from '../process/launch-process.js';
@@ -184,7 +183,7 @@ export async function findAcceptedInputs(
       { graceMs: 500 },
     );
     try {
-      return await readCapabilities(running, timeoutMs);
+      return await readCapabilities(running, folder, timeoutMs);
     } finally {
       await running.stop();
     }
@@ -193,31 +192,40 @@ export async function findAcceptedInputs(
   }
 }
 
-async function readCapabilities(running: RunningProcess, handshakeMs: number): Promise<AcceptedInputs> {
+/** The agent has no access to files before a run has started. */
+async function refuse(): Promise<never> {
+  throw new Error('No run has started.');
+}
+
+async function readCapabilities(
+  running: RunningProcess,
+  workdir: string,
+  handshakeMs: number,
+): Promise<AcceptedInputs> {
   return new Promise((resolve) => {
     const acceptTextOnly = (): void => resolve(ACCEPTS_TEXT_ONLY);
-    const peer = new RpcPeer(
+    const client = new AcpClient(
+      { prompt: '', workdir, sessionId: null, keepMode: true },
       {
         send: (message) => running.input.write(Buffer.from(`${JSON.stringify(message)}\n`)),
-        onRequest: (id, method) => peer.rejectMethod(id, method),
-        onNotification: () => undefined,
-        onError: acceptTextOnly,
+        onPermission: () => undefined,
+        onWithdrawn: () => undefined,
+        readFile: refuse,
+        writeFile: refuse,
+        onEnd: acceptTextOnly,
+        onSessionLost: acceptTextOnly,
+        onUnsupported: acceptTextOnly,
         onProtocolViolation: acceptTextOnly,
       },
-      { engine: 'acp', envelope: { jsonrpc: '2.0' }, handshakeMs },
+      { handshakeMs },
     );
     const read = async (): Promise<void> => {
-      for await (const { stream, bytes } of running.output) if (stream === 'stdout') peer.receive(bytes);
+      for await (const { stream, bytes } of running.output) if (stream === 'stdout') client.receive(bytes);
     };
     read().then(acceptTextOnly, acceptTextOnly);
-    peer.requestWithTimeout(
-      'initialize',
-      INITIALIZE,
-      (result) => {
-        peer.close();
-        resolve(readAccepts(get.object(result, 'agentCapabilities') ?? {}));
-      },
-      acceptTextOnly,
-    );
+    client.findAccepted((accepts) => {
+      client.close();
+      resolve(accepts);
+    });
   });
 }

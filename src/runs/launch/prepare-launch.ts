@@ -1,7 +1,7 @@
 import type { RunContext } from '../attempts/run-context.js';
 import type { RunEngine } from '../../store/records/index.js';
-import { SluiceError } from '../../base/index.js';
-import { ACCEPTS_TEXT_ONLY, findUnsupported, type McpServer } from '../ports/run-inputs.js';
+import { omitUndefined, SluiceError } from '../../base/index.js';
+import { ACCEPTS_TEXT_ONLY, findUnsupported } from '../ports/run-inputs.js';
 import { extractSecrets } from '../launchers/mcp-servers.js';
 import type { ConversationRequest, LaunchRequest, LaunchFile } from '../launchers/launcher.js';
 import { RUN_MARKER } from '../process/process-record.js';
@@ -44,12 +44,10 @@ export async function prepareLaunch(context: RunContext, input: LaunchInput): Pr
     workdir: input.workdir,
     runDir,
     permissions: spec.permissions === 'ask' ? 'safe' : (spec.permissions ?? 'safe'),
-    ...(spec.permissions === 'ask' ? { asks: true } : {}),
-    ...((await usesTwoWayMode(context)) ? { converses: true } : {}),
-    ...(spec.model === undefined ? {} : { model: spec.model }),
-    ...(input.sessionId === null ? {} : { sessionId: input.sessionId }),
-    ...(spec.command === undefined ? {} : { command: spec.command }),
-    ...(spec.terminal === true ? { terminal: true } : {}),
+    asks: spec.permissions === 'ask',
+    converses: await usesTwoWayMode(context),
+    terminal: spec.terminal === true,
+    ...omitUndefined({ model: spec.model, sessionId: input.sessionId ?? undefined, command: spec.command }),
     ...(attachments.length === 0 ? {} : { attachments }),
     ...(mcpServers.length === 0 ? {} : { mcpServers }),
   };
@@ -62,7 +60,10 @@ export async function prepareLaunch(context: RunContext, input: LaunchInput): Pr
   return {
     command: [...configured, ...args],
     env,
-    trustedArguments: [...listTrustedArguments(context, configured), ...listServerCommands(mcpServers)],
+    trustedArguments: [
+      ...listTrustedArguments(context, configured),
+      ...mcpServers.flatMap((server) => (server.type === 'stdio' ? [server.command, ...server.args] : [])),
+    ],
     requestedFiles: await listRequestedFiles(context),
     stdin: launch.stdin,
     converse: launch.converse,
@@ -80,11 +81,6 @@ function refuseUnsupported({ spec, launcher, ports }: RunContext): void {
       'INPUT_UNSUPPORTED',
       'Attachments do not work in a terminal. Run the engine without a terminal.',
     );
-}
-
-/** Lists the MCP servers' commands, whose files are mounted in a sandbox too. */
-function listServerCommands(servers: readonly McpServer[]): string[] {
-  return servers.flatMap((server) => (server.type === 'stdio' ? [server.command, ...server.args] : []));
 }
 
 /**

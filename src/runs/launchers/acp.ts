@@ -1,8 +1,8 @@
 import { copilotLauncher, geminiLauncher, qwenLauncher } from './cli-launchers.js';
 import { listKeys, object, omitUndefined, oneOf, name, SluiceError, type FromSchema } from '../../base/index.js';
-import { findClaudeState, findCodexState, createStateFinder, findKimiState, type FindState } from './engine-state.js';
-import { programAgentSchema, type ProgramAgent } from './configured.js';
-import type { LaunchRequest, Launcher } from './launcher.js';
+import { findClaudeState, findCodexState, createStateFinder, findKimiState } from './engine-state.js';
+import { programAgentSchema, requirements, type ProgramAgent } from './configured.js';
+import { completeLauncher, type LaunchRequest, type Launcher } from './launcher.js';
 import { createOpencodeEnvironment, opencodeLauncher } from './opencode.js';
 import { NETWORK_ENVIRONMENT, checkInputPrompt } from './request-checks.js';
 
@@ -15,10 +15,7 @@ const acpAgentSchema = object(
     acp: commandSchema,
   },
   {
-    /** Names of environment variables it might need; `OPENAI_*` is a pattern. */
-    env: { type: 'array', maxItems: 256, items: name },
-    /** Folders where it stores its login and sessions; they are writable in a sandbox. `~` is the home folder. */
-    keeps: { type: 'array', maxItems: 20, items: name },
+    ...requirements,
     /** The authentication method, as the agent names it in `authMethods`. */
     authenticate: name,
   },
@@ -42,21 +39,21 @@ export type AgentSettings = AcpAgent | ProgramAgent;
 /** Variables that many agents read. */
 const COMMON_ENVIRONMENT = ['OPENAI_*', 'ANTHROPIC_*', 'GEMINI_*', 'GOOGLE_*'];
 
-/** An agent's requirements, with or without the protocol. */
-type ProgramRequirements = Pick<Launcher, 'environment' | 'installHint'> & { readonly listStateFolders: FindState };
+type Environment = Readonly<Record<string, string>>;
 
-interface BuiltInAgent extends ProgramRequirements, Pick<AcpAgent, 'acp' | 'authenticate'> {
-  variables?(request: LaunchRequest): Readonly<Record<string, string>>;
+/** The properties of a built-in agent besides its settings. */
+interface BuiltInAgent extends Partial<Pick<Launcher, 'environment' | 'installHint' | 'listStateFolders'>> {
+  readonly variables?: (request: LaunchRequest) => Environment;
 }
 
 /** Returns the requirements of an agent that is also supported without the protocol. */
-function pickRequirements(launcher: Launcher): ProgramRequirements {
+function pickRequirements(launcher: Launcher) {
   const { environment, installHint } = launcher;
-  return { environment, installHint, listStateFolders: (env) => launcher.listStateFolders?.(env) ?? [] };
+  return { environment, installHint, listStateFolders: (env: Environment) => launcher.listStateFolders?.(env) ?? [] };
 }
 
 /** Agents that need no configuration. Each was tested in the version given in its hint. */
-const BUILT_IN_AGENTS: Readonly<Record<string, BuiltInAgent>> = {
+const BUILT_IN_AGENTS: Readonly<Record<string, AcpAgent & BuiltInAgent>> = {
   'gemini-acp': {
     ...pickRequirements(geminiLauncher),
     acp: ['gemini', '--acp', '--skip-trust'],
@@ -101,27 +98,26 @@ const BUILT_IN_AGENTS: Readonly<Record<string, BuiltInAgent>> = {
   },
 };
 
-/** Launchers of agents that need no configuration. */
 export const ACP_LAUNCHERS: Readonly<Record<string, Launcher>> = Object.fromEntries(
-  Object.entries(BUILT_IN_AGENTS).map(([engine, agent]) => [engine, createAcpLauncher(engine, agent, agent)]),
+  Object.entries(BUILT_IN_AGENTS).map(([engine, agent]) => [engine, createAcpLauncher(engine, agent)]),
 );
 
-export function createAcpLauncher(engine: string, settings: AcpAgent, builtIn?: BuiltInAgent): Launcher {
-  const [program = '', ...options] = settings.acp;
-  return {
+export function createAcpLauncher(engine: string, agent: AcpAgent & BuiltInAgent): Launcher {
+  const { acp, authenticate, env = COMMON_ENVIRONMENT, keeps, variables, ...requirementsOfBuiltIn } = agent;
+  const [program = '', ...options] = acp;
+  return completeLauncher({
     engine,
     program,
     format: 'acp',
-    testedVersions: '',
-    environment: builtIn?.environment ?? [...(settings.env ?? COMMON_ENVIRONMENT), ...NETWORK_ENVIRONMENT],
+    environment: [...env, ...NETWORK_ENVIRONMENT],
     canResume: true,
     canAsk: true,
     accepts: { attachments: ['image', 'audio', 'file'], mcpServers: ['stdio', 'http', 'sse'] },
     reportsCost: true,
     versionCommand: [],
-    listStateFolders: builtIn?.listStateFolders ?? createStateFinder(settings.keeps),
-    readVersion: () => undefined,
-    installHint: builtIn?.installHint ?? `install ${program}, or correct agents.${engine} in the configuration`,
+    listStateFolders: createStateFinder(keeps),
+    installHint: `install ${program}, or correct agents.${engine} in the configuration`,
+    ...requirementsOfBuiltIn,
     launch(request) {
       if (request.terminal === true)
         throw new SluiceError(
@@ -130,13 +126,16 @@ export function createAcpLauncher(engine: string, settings: AcpAgent, builtIn?: 
         );
       return {
         command: [program, ...options],
-        env: builtIn?.variables?.(request) ?? {},
+        env: variables?.(request) ?? {},
         converse: {
           prompt: checkInputPrompt(request.prompt),
-          ...(settings.authenticate === undefined ? {} : { authenticate: settings.authenticate }),
-          ...omitUndefined({ attachments: request.attachments, mcpServers: request.mcpServers }),
+          ...omitUndefined({
+            authenticate,
+            attachments: request.attachments,
+            mcpServers: request.mcpServers,
+          }),
         },
       };
     },
-  };
+  });
 }

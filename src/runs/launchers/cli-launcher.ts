@@ -42,9 +42,10 @@ export function createCliLauncher(definition: CliDefinition): Launcher {
     sessionOption = '--resume',
     promptOption,
     readsStdin,
-    ...others
+    prepare,
+    speaks,
+    ...rest
   } = definition;
-  const { prepare, speaks, ...rest } = others;
   const { engine } = rest;
   return completeLauncher({
     ...rest,

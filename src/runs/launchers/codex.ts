@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { omitUndefined } from '../../base/index.js';
 import { findCodexState } from './engine-state.js';
-import { completeLauncher, type LaunchFile, type LaunchRequest } from './launcher.js';
+import { completeLauncher, type Launch, type LaunchRequest } from './launcher.js';
 import { listCodexServerOptions, toTomlString } from './mcp-servers.js';
 import {
   NETWORK_ENVIRONMENT,
@@ -36,20 +36,16 @@ export const codexLauncher = completeLauncher({
       '--config=check_for_update_on_startup=false',
       ...listCodexServerOptions(request.mcpServers ?? []),
     ];
-    const model = listModelArguments(request.model);
-    const files = request.permissions === 'workspace' ? { files: [createTemporaryFolder(request)] } : {};
-    const env = request.permissions === 'workspace' ? { TMPDIR: join(request.runDir, 'tmp') } : {};
+    const { attachments, permissions } = request;
+    const prepared = permissions === 'workspace' ? prepareTemporaryFolder(request) : { env: {} };
     if (isConversation(request, 'codex')) {
-      const isBypass = request.permissions === 'bypass';
-      const command = [
-        'codex',
-        'app-server',
-        ...settings,
-        ...(isBypass ? [] : listPermissionOptions(request)),
-      ] as const;
+      const permissionOptions = permissions === 'bypass' ? [] : listPermissionOptions(request);
       const converse = { speaks: 'app-server', prompt, thread: chooseThreadSettings(request) } as const;
-      const { attachments } = request;
-      return { command, env, ...files, converse: { ...converse, ...omitUndefined({ attachments }) } };
+      return {
+        command: ['codex', 'app-server', ...settings, ...permissionOptions],
+        ...prepared,
+        converse: { ...converse, ...omitUndefined({ attachments }) },
+      };
     }
     const options = [
       ...(session === undefined ? [] : ['resume']),
@@ -57,12 +53,12 @@ export const codexLauncher = completeLauncher({
       '--skip-git-repo-check',
       ...settings,
       ...listPermissionOptions(request),
-      ...model,
+      ...listModelArguments(request.model),
     ];
     const resumed = session === undefined ? [] : [session];
     return request.terminal === true
-      ? { command: ['codex', 'exec', ...options, '--', ...resumed, checkArgumentPrompt(prompt)], env, ...files }
-      : { command: ['codex', 'exec', ...options, ...resumed, '-'], stdin: prompt, env, ...files };
+      ? { command: ['codex', 'exec', ...options, '--', ...resumed, checkArgumentPrompt(prompt)], ...prepared }
+      : { command: ['codex', 'exec', ...options, ...resumed, '-'], stdin: prompt, ...prepared };
   },
 });
 
@@ -104,6 +100,8 @@ function chooseThreadSettings({ permissions, asks }: LaunchRequest): Readonly<Re
 }
 
 /** Commands need a folder for temporary files, since they cannot write to `/tmp`. */
-function createTemporaryFolder({ runDir }: LaunchRequest): LaunchFile {
-  return { path: join(runDir, 'tmp', 'README.txt'), text: 'The agent’s temporary files.\n' };
+function prepareTemporaryFolder({ runDir }: LaunchRequest): Pick<Launch, 'env' | 'files'> {
+  const folder = join(runDir, 'tmp');
+  const files = [{ path: join(folder, 'README.txt'), text: 'The agent’s temporary files.\n' }];
+  return { env: { TMPDIR: folder }, files };
 }

@@ -1,7 +1,7 @@
 import { ENGINE_NAMES } from '../../events/index.js';
 import { name, object, oneOf, SluiceError, type FromSchema } from '../../base/index.js';
 import { createStateFinder } from './engine-state.js';
-import type { LaunchRequest, Launcher } from './launcher.js';
+import { completeLauncher, type LaunchRequest, type Launcher } from './launcher.js';
 import {
   NETWORK_ENVIRONMENT,
   checkModel,
@@ -17,6 +17,14 @@ const commandSchema = {
   items: { type: 'string', maxLength: 4096 },
 } as const;
 
+/** The settings that any configured agent may have. */
+export const requirements = {
+  /** Names of environment variables it might need; `OPENAI_*` is a pattern. */
+  env: { type: 'array', maxItems: 256, items: name },
+  /** Folders where it stores its login and sessions; they are writable in a sandbox. `~` is the home folder. */
+  keeps: { type: 'array', maxItems: 20, items: name },
+} as const;
+
 /** A configured command whose output a built-in engine reads. */
 export const programAgentSchema = object(
   {
@@ -28,10 +36,7 @@ export const programAgentSchema = object(
   {
     /** The command that resumes a session, with the placeholder `{session}`; without it sessions cannot be resumed. */
     resume: commandSchema,
-    /** Names of environment variables it might need; `OPENAI_*` is a pattern. */
-    env: { type: 'array', maxItems: 256, items: name },
-    /** Folders where it stores its login and sessions; they are writable in a sandbox. `~` is the home folder. */
-    keeps: { type: 'array', maxItems: 20, items: name },
+    ...requirements,
   },
 );
 
@@ -42,17 +47,15 @@ export type ProgramAgent = FromSchema<typeof programAgentSchema>;
 export function createProgramLauncher(engine: string, agent: ProgramAgent): Launcher {
   const { command, format, resume, env = [], keeps } = agent;
   const [program = ''] = command;
-  return {
+  return completeLauncher({
     engine,
     program,
     format,
-    testedVersions: '',
     environment: [...env, ...NETWORK_ENVIRONMENT],
     canResume: resume !== undefined,
     reportsCost: format === 'claude' || format === 'opencode',
     versionCommand: [],
     listStateFolders: createStateFinder(keeps),
-    readVersion: () => undefined,
     installHint: `install ${program}, or correct agents.${engine} in the configuration`,
     launch(request) {
       const session = checkSession(request.sessionId);
@@ -72,7 +75,7 @@ export function createProgramLauncher(engine: string, agent: ProgramAgent): Laun
         env: {},
       };
     },
-  };
+  });
 }
 
 /** Replaces the placeholders in a command. An argument with `{model}` is omitted if no model was requested. */

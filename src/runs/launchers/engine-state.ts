@@ -28,13 +28,10 @@ export const findClaudeState: FindState = (env) => {
   ];
 };
 
-export const findCodexState: FindState = (env) => [
-  {
-    folder: env['CODEX_HOME'] ?? join(findHome(env), '.codex'),
-    keep: ['sessions/', 'archived_sessions/', 'auth.json', '.credentials.json'],
-    read: ['config.toml', 'AGENTS.md', 'AGENTS.override.md', 'prompts', 'skills', 'rules', 'installation_id'],
-  },
-];
+export const findCodexState = findInHome('.codex', 'CODEX_HOME', {
+  keep: ['sessions/', 'archived_sessions/', 'auth.json', '.credentials.json'],
+  read: ['config.toml', 'AGENTS.md', 'AGENTS.override.md', 'prompts', 'skills', 'rules', 'installation_id'],
+});
 
 export const findGeminiState: FindState = (env) => [
   {
@@ -56,16 +53,13 @@ export const findGeminiState: FindState = (env) => [
   },
 ];
 
-export const findQwenState: FindState = (env) => [
-  {
-    folder: join(findHome(env), '.qwen'),
-    keep: ['tmp/', 'projects/'],
-    replace: ['oauth_creds.json'],
-    read: ['QWEN.md', '.env', 'extensions', 'commands', 'skills', 'agents'],
-    // It replaces these files when it starts and does not start if it cannot.
-    copy: ['settings.json', 'trustedFolders.json', 'installation_id'],
-  },
-];
+export const findQwenState = findInHome('.qwen', undefined, {
+  keep: ['tmp/', 'projects/'],
+  replace: ['oauth_creds.json'],
+  read: ['QWEN.md', '.env', 'extensions', 'commands', 'skills', 'agents'],
+  // It replaces these files when it starts and does not start if it cannot.
+  copy: ['settings.json', 'trustedFolders.json', 'installation_id'],
+});
 
 /** OpenCode's configuration files and folders. */
 const OPENCODE_SETTINGS =
@@ -91,22 +85,16 @@ export const findOpencodeState: FindState = (env) => {
   ];
 };
 
-export const findCopilotState: FindState = (env) => [
-  {
-    folder: env['COPILOT_HOME'] ?? join(findHome(env), '.copilot'),
-    keep: ['session-state/', 'history-session-state/'],
-    read: ['mcp-config.json', 'agents', 'skills', 'copilot-instructions.md'],
-    copy: ['config.json', 'settings.json'],
-  },
-];
+export const findCopilotState = findInHome('.copilot', 'COPILOT_HOME', {
+  keep: ['session-state/', 'history-session-state/'],
+  read: ['mcp-config.json', 'agents', 'skills', 'copilot-instructions.md'],
+  copy: ['config.json', 'settings.json'],
+});
 
-export const findIflowState: FindState = (env) => [
-  {
-    folder: join(findHome(env), '.iflow'),
-    keep: ['tmp/', 'projects/', 'oauth_creds.json', 'iflow_accounts.json'],
-    read: ['settings.json', 'IFLOW.md', '.env', 'extensions', 'commands', 'agents'],
-  },
-];
+export const findIflowState = findInHome('.iflow', undefined, {
+  keep: ['tmp/', 'projects/', 'oauth_creds.json', 'iflow_accounts.json'],
+  read: ['settings.json', 'IFLOW.md', '.env', 'extensions', 'commands', 'agents'],
+});
 
 export const findKimiState: FindState = (env) =>
   ['.kimi', '.kimi-code'].map((name) => ({
@@ -118,6 +106,13 @@ export const findKimiState: FindState = (env) =>
 /** Creates a finder for configured folders, which persist entirely; `~` is the home folder. */
 export function createStateFinder(folders: readonly string[] = []): FindState {
   return (env) => folders.map((folder) => ({ folder: folder.replace(/^~(?=\/|$)/, findHome(env)), keep: ['/'] }));
+}
+
+/** Creates a finder for a folder in the home folder, or the one that a variable names. */
+function findInHome(name: string, variable: string | undefined, state: Omit<StateFolder, 'folder'>): FindState {
+  return (env) => [
+    { folder: (variable === undefined ? undefined : env[variable]) ?? join(findHome(env), name), ...state },
+  ];
 }
 
 function findHome(env: Environment): string {

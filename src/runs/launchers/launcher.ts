@@ -131,7 +131,6 @@ export function defineLauncher(definition: LauncherDefinition): Launcher {
   return completeLauncher(definition);
 }
 
-/** Adds the defaults. */
 export function completeLauncher(definition: LauncherDefinition): Launcher {
   return {
     testedVersions: '',

@@ -3,21 +3,16 @@ import { createAcpLauncher, ACP_LAUNCHERS, type AgentSettings } from './acp.js';
 import { claudeLauncher, copilotLauncher, geminiLauncher, iflowLauncher, qwenLauncher } from './cli-launchers.js';
 import { codexLauncher } from './codex.js';
 import { createProgramLauncher } from './configured.js';
-import type { Launcher } from './launcher.js';
+import { completeLauncher, type Launcher } from './launcher.js';
 import { opencodeLauncher } from './opencode.js';
 import type { RunEngine } from '../../store/records/index.js';
 
 /** Any command the caller chooses. `permissions` has no effect: the command is not restricted. */
-const commandLauncher: Launcher = {
+const commandLauncher = completeLauncher({
   engine: 'command',
   program: '',
   format: 'generic',
-  testedVersions: '',
-  environment: [],
-  canResume: false,
-  reportsCost: false,
   versionCommand: [],
-  readVersion: () => undefined,
   installHint: 'pass the executable and its arguments',
   launch({ command = [], prompt, sessionId }) {
     const [program, ...args] = command;
@@ -33,7 +28,7 @@ const commandLauncher: Launcher = {
       );
     return { command: [program, ...args], stdin: prompt, env: {} };
   },
-};
+});
 
 /** The built-in launchers by engine. To add one, add a file, a name in `run-spec.ts`, and a line here. */
 export const LAUNCHERS: Readonly<Record<RunEngine, Launcher>> = {

@@ -4,21 +4,16 @@ import type { McpServer, NamedValue } from '../ports/run-inputs.js';
 /** A prefix that marks the variable as sensitive, so its value is masked in output. */
 const SECRET_PREFIX = 'SLUICE_MCP_SECRET_';
 
-/** Servers with their secret values replaced by variable names, and those variables, for the agent's environment. */
-export interface ServersWithoutValues {
-  readonly servers: readonly McpServer[];
-  readonly variables: Readonly<Record<string, string>>;
-}
-
 /**
- * Moves the values of variables and headers, which are mostly keys, into the agent's environment. In arguments, other
- * users on the host could read them; in a run folder file, they would be exported with the run.
+ * Moves the values of variables and headers, which are mostly keys, into the agent's environment; the servers get the
+ * names of these variables instead. In arguments, other users on the host could read them; in a run folder file, they
+ * would be exported with the run.
  *
  * @example
  * extractSecrets([{ type: 'stdio', name: 'a', command: 'a', args: [], env: [{ name: 'KEY', value: 'k' }] }])
  * // { servers: [{ …, env: [{ name: 'KEY', value: 'SLUICE_MCP_SECRET_1' }] }], variables: { SLUICE_MCP_SECRET_1: 'k' } }
  */
-export function extractSecrets(servers: readonly McpServer[]): ServersWithoutValues {
+export function extractSecrets(servers: readonly McpServer[]) {
   const variables: Record<string, string> = {};
   const hideValue = ({ name, value }: NamedValue): NamedValue => {
     const variable = `${SECRET_PREFIX}${Object.keys(variables).length + 1}`;

@@ -90,7 +90,6 @@ const CODE_FOLDERS = ['plugin', 'plugins', 'tool', 'tools'].map((name) => join('
 /** Settings that can name code to load. */
 const SETTINGS_FILES = ['opencode.json', 'opencode.jsonc'].flatMap((name) => [name, join('.opencode', name)]);
 
-/** The largest settings file to read. */
 const MAX_BYTES = 1024 * 1024;
 
 /** Matches plugins, and escape sequences that could disguise a key. */

@@ -34,7 +34,6 @@ export function isConversation({ asks, converses, terminal }: LaunchRequest, eng
   );
 }
 
-/** Returns `['--model=NAME']` if a model is requested. */
 export function listModelArguments(model: string | undefined): string[] {
   checkModel(model);
   return model === undefined ? [] : [`--model=${model}`];

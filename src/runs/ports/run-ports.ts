@@ -105,36 +105,29 @@ export interface RunBudget {
 }
 
 /** A run's ports, with defaults applied. */
-export interface ResolvedPorts extends Omit<
-  Required<RunPorts>,
-  'eventLog' | 'secrets' | 'folderLock' | 'tracer' | 'inputs' | 'savedSession'
-> {
-  readonly savedSession: RunPorts['savedSession'];
-  readonly inputs: RunInputs;
-  readonly folderLock: FolderLock | undefined;
-  readonly secretPatterns: readonly string[];
-  /** Null if the run folder's files are the event log. */
-  readonly eventLog: EventLog | null;
-}
+export type ResolvedPorts = ReturnType<typeof resolvePorts>;
 
 const newUlid = createUlidGenerator();
 
-export function resolvePorts(ports: RunPorts): ResolvedPorts {
+export function resolvePorts(ports: RunPorts) {
   const logger = ports.logger ?? silentLogger;
   const data = chooseDataFolder(ports.data);
+  // Without its type, the declarations of the package would need those of Node.js.
+  const environment: NonNullable<RunPorts['environment']> = ports.environment ?? process.env;
   return {
     data,
+    /** Null if the run folder's files are the event log. */
     eventLog: ports.eventLog ?? null,
     cache: ports.cache ?? createFileResultCache(data),
     clock: ports.clock ?? Date.now,
     newId: ports.newId ?? newUlid,
     logger,
-    environment: ports.environment ?? process.env,
+    environment,
     programs: ports.programs ?? {},
     agents: ports.agents ?? {},
     launchers: ports.launchers ?? [],
     engines: ports.engines ?? [],
-    inputs: { attachments: [], mcpServers: [], ...ports.inputs },
+    inputs: { attachments: [], mcpServers: [], ...ports.inputs } satisfies RunInputs,
     approvals: ports.approvals ?? [],
     sandbox: { ...ports.sandbox, use: ports.sandbox?.use ?? readSandboxUse() },
     secretPatterns: ports.secrets?.patterns ?? [],

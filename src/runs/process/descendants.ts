@@ -14,14 +14,6 @@ import {
 import { readProcessStat, type ProcessStat } from './process-identity.js';
 import { getErrorCode } from '../../base/index.js';
 
-/** Tracks all descendants of a process while it runs. */
-export interface TrackedTree {
-  /** Scans immediately instead of at the next interval. */
-  scan(): void;
-  /** Stops tracking and terminates the remaining processes. */
-  end(): Promise<void>;
-}
-
 /** The time between two scans; longer on a host with many processes, so scanning takes at most 5 % of the time. */
 const SCAN_INTERVAL_MS = 100;
 const SCAN_INTERVAL_FACTOR = 20;
@@ -39,7 +31,7 @@ let timer: NodeJS.Timeout | undefined;
  * process that does all of that between two scans is missed: this is best effort, for runs without a sandbox or cgroup.
  * Linux only.
  */
-export function trackTree(pid: number): TrackedTree {
+export function trackTree(pid: number) {
   const known: KnownProcesses = new Map();
   const stat = process.platform === 'linux' ? readProcessStat(pid) : undefined;
   if (stat === undefined) return { scan: () => undefined, end: async () => undefined };
@@ -47,7 +39,9 @@ export function trackTree(pid: number): TrackedTree {
   trees.add(known);
   if (timer === undefined) scheduleScan(SCAN_INTERVAL_MS);
   return {
+    /** Scans immediately instead of at the next interval. */
     scan: () => addDescendants([known]),
+    /** Stops tracking and terminates the remaining processes. */
     async end() {
       if (trees.delete(known)) addDescendants([known]);
       if (trees.size === 0) {
@@ -97,11 +91,8 @@ async function terminateAll(known: KnownProcesses): Promise<void> {
   await terminateProcesses(listRunning, GRACE_MS);
 }
 
-/** A cgroup for a process and its descendants, which cannot leave it. */
-interface Cgroup {
-  /** Kills the remaining processes in it, and removes it. */
-  end(): Promise<void>;
-}
+/** A cgroup for a process and its descendants, which cannot leave it. `end` kills what remains, and removes it. */
+type Cgroup = Awaited<ReturnType<typeof moveTree>>;
 
 const MAX_ROUNDS = 5;
 
@@ -120,7 +111,7 @@ const cleanedParents = new Set<string>();
 export function openCgroup(
   pid: number,
   parent: string | undefined = (ownCgroup ??= findOwnCgroup()),
-): Promise<Cgroup | undefined> | undefined {
+): Promise<Cgroup> | undefined {
   if (parent === undefined) return undefined;
   counter += 1;
   const folder = join(parent, `${describeOwner()}-${counter}`);
@@ -134,7 +125,7 @@ export function openCgroup(
   return moveTree(folder, pid);
 }
 
-async function moveTree(folder: string, pid: number): Promise<Cgroup | undefined> {
+async function moveTree(folder: string, pid: number) {
   try {
     await move(folder, [pid]);
     // Processes it started before the move are still outside; later processes are inside.
@@ -242,13 +233,11 @@ function readLines(path: string): string[] {
 
 /** A position in the sequence of process ids. Linux only. */
 export interface PidMark {
-  /** The last assigned id. */
   readonly last: number;
   /** The number of processes and threads started since boot. */
   readonly started: number;
 }
 
-/** Returns the current position; undefined if it cannot be read. */
 export function readPidMark(): PidMark | undefined {
   try {
     const last = Number(/\s(\d+)\s*$/.exec(readFileSync('/proc/loadavg', 'latin1'))?.[1]);

@@ -167,7 +167,7 @@ describe('a launched process', () => {
 
   it('continues when its reader stops reading', async () => {
     const running = await run(`process.stdout.write('x'.repeat(5_000_000), () => process.exit(5))`);
-    await running.output[Symbol.asyncIterator]().return?.();
+    running.output.abandon();
     expect(await running.exited).toEqual({ exitCode: 5, signal: null });
   });
 });

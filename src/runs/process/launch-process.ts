@@ -1,22 +1,11 @@
-import { createOutputQueue, type OutputChunk, type OutputQueue } from './output-queue.js';
-import { canSignal, type ProcessIdentity } from './process-identity.js';
-import { spawnProcess } from './spawn-process.js';
-import type { ProcessCommand, ProcessExit, ProcessInput, SpawnedProcess } from './spawn-process.js';
+import { OutputQueue } from './output-queue.js';
+import { canSignal } from './process-identity.js';
+import { spawnProcess, type ProcessCommand, type SpawnedProcess } from './spawn-process.js';
 import { terminateGroup, terminateSandbox, waitUntilGone, isGroupAlive } from './process-group.js';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 
 /** A launched process, the leader of its own process group. */
-export interface RunningProcess {
-  readonly identity: ProcessIdentity;
-  /** Only for processes launched with `keepInput`. */
-  readonly input: ProcessInput;
-  /** The output, for a single reader; unread output makes the process wait. It ends soon after the process exits. */
-  readonly output: AsyncIterable<OutputChunk>;
-  /** Resolves as soon as the process itself has exited. */
-  readonly exited: Promise<ProcessExit>;
-  /** Terminates the process group; resolves when all its processes have exited. Does nothing if they already have. */
-  stop(): Promise<void>;
-}
+export type RunningProcess = Awaited<ReturnType<typeof launchProcess>>;
 
 export interface ProcessOptions {
   /** The time from SIGTERM to SIGKILL. */
@@ -41,10 +30,10 @@ const LEFTOVER_GRACE_MS = 500;
  * Launches a process as the leader of its own process group. Its exit counts as the end even if another process still
  * has its pipes open: they are drained, then the rest of the group is terminated and the output is closed.
  */
-export async function launchProcess(command: ProcessCommand, options: ProcessOptions = {}): Promise<RunningProcess> {
+export async function launchProcess(command: ProcessCommand, options: ProcessOptions = {}) {
   const { graceMs = GRACE_MS, quietMs = QUIET_MS, drainMs = DRAIN_MS } = options;
   const holder: { launched?: SpawnedProcess } = {};
-  const queue = createOutputQueue((isFlowing) => holder.launched?.flow(isFlowing));
+  const queue = new OutputQueue((isFlowing) => holder.launched?.flow(isFlowing));
   const launched = await spawnProcess(command, queue);
   holder.launched = launched;
   // A burst might have filled the queue before backpressure was possible.
@@ -104,9 +93,12 @@ export async function launchProcess(command: ProcessCommand, options: ProcessOpt
   return {
     identity,
     input: launched.input,
-    output: queue.output,
+    /** Unread output makes the process wait. It ends soon after the process exits. */
+    output: queue,
+    /** Resolves as soon as the process itself has exited. */
     exited,
-    async stop() {
+    /** Terminates the process group; resolves when all its processes have exited. Does nothing if they already have. */
+    async stop(): Promise<void> {
       stopping ??= stop();
       await stopping;
     },

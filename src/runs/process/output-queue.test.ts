@@ -1,21 +1,21 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createOutputQueue } from './output-queue.js';
+import { OutputQueue } from './output-queue.js';
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);
 const ignoreFlow = (): void => undefined;
 
-describe('createOutputQueue', () => {
+describe('the output queue', () => {
   it('passes a chunk to a waiting reader unchanged', async () => {
-    const queue = createOutputQueue(ignoreFlow);
-    const next = queue.output.next();
+    const queue = new OutputQueue(ignoreFlow);
+    const next = queue.read();
     const chunk = bytes('a');
     queue.push('stdout', chunk);
-    expect((await next).value).toEqual({ stream: 'stdout', bytes: chunk });
+    expect(await next).toEqual({ stream: 'stdout', bytes: chunk });
   });
 
   it('merges chunks of one stream for a slow reader, and keeps the order of the streams', async () => {
-    const queue = createOutputQueue(ignoreFlow);
+    const queue = new OutputQueue(ignoreFlow);
     for (const [stream, text] of [
       ['stdout', 'a'],
       ['stdout', 'b'],
@@ -26,47 +26,61 @@ describe('createOutputQueue', () => {
     }
     queue.end();
     const received: string[] = [];
-    for await (const chunk of queue.output) received.push(`${chunk.stream}:${Buffer.from(chunk.bytes).toString()}`);
+    for await (const chunk of queue) received.push(`${chunk.stream}:${Buffer.from(chunk.bytes).toString()}`);
     expect(received).toEqual(['stdout:ab', 'stderr:c', 'stdout:d']);
   });
 
   it('pauses the process when it is full and resumes it when it is half empty', async () => {
     const flows: boolean[] = [];
-    const queue = createOutputQueue((isFlowing) => flows.push(isFlowing));
+    const queue = new OutputQueue((isFlowing) => flows.push(isFlowing));
     for (let count = 0; count < 4; count += 1) queue.push('stdout', new Uint8Array(64 * 1024));
     expect(flows).toEqual([false]);
     expect(queue.isFull).toBe(true);
-    await queue.output.next();
+    await queue.read();
     expect(flows).toEqual([false]);
-    await queue.output.next();
+    await queue.read();
     expect(flows).toEqual([false, true]);
   });
 
   it('pauses the process again when its reader falls behind a second time', async () => {
     const flows: boolean[] = [];
-    const queue = createOutputQueue((isFlowing) => flows.push(isFlowing));
+    const queue = new OutputQueue((isFlowing) => flows.push(isFlowing));
     for (let round = 0; round < 2; round += 1) {
       queue.push('stdout', new Uint8Array(300 * 1024));
-      await queue.output.next();
+      await queue.read();
     }
     expect(flows).toEqual([false, true, false, true]);
   });
 
   it('resumes the process when its reader stops', async () => {
     const flows: boolean[] = [];
-    const queue = createOutputQueue((isFlowing) => flows.push(isFlowing));
+    const queue = new OutputQueue((isFlowing) => flows.push(isFlowing));
     queue.push('stdout', new Uint8Array(300 * 1024));
-    await queue.output.return?.();
+    queue.abandon();
     queue.push('stdout', new Uint8Array(300 * 1024));
     expect(flows).toEqual([false, true]);
-    expect(await queue.output.next()).toEqual({ done: true, value: undefined });
+    expect(await queue.read()).toBeNull();
+  });
+
+  it('keeps unread output while its reader pauses', async () => {
+    const queue = new OutputQueue(ignoreFlow);
+    const next = queue.read();
+    queue.pause();
+    expect(await next).toBeNull();
+    queue.push('stdout', bytes('a'));
+    queue.end();
+    expect([await queue.read(), queue.isPaused]).toEqual([null, true]);
+    queue.resume();
+    expect(await queue.read()).toEqual({ stream: 'stdout', bytes: bytes('a') });
+    queue.pause();
+    expect(queue.isPaused).toBe(false);
   });
 
   it('ends a waiting reader', async () => {
-    const queue = createOutputQueue(ignoreFlow);
-    const next = queue.output.next();
+    const queue = new OutputQueue(ignoreFlow);
+    const next = queue.read();
     queue.end();
-    expect(await next).toEqual({ done: true, value: undefined });
+    expect(await next).toBeNull();
   });
 
   it('returns every byte of each stream in order, whenever the reader starts', async () => {
@@ -76,11 +90,11 @@ describe('createOutputQueue', () => {
     );
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
-        const queue = createOutputQueue(ignoreFlow);
+        const queue = new OutputQueue(ignoreFlow);
         const sent = { stdout: '', stderr: '' };
-        const pulls: Promise<IteratorResult<{ stream: string; bytes: Uint8Array }, undefined>>[] = [];
+        const pulls: ReturnType<typeof queue.read>[] = [];
         for (const next of steps) {
-          if (next === 'read') pulls.push(queue.output.next());
+          if (next === 'read') pulls.push(queue.read());
           else {
             queue.push(next.stream, bytes(next.text));
             sent[next.stream] += next.text;
@@ -91,8 +105,8 @@ describe('createOutputQueue', () => {
         const keep = ({ stream, bytes: part }: { stream: string; bytes: Uint8Array }): void => {
           received[stream] += Buffer.from(part).toString();
         };
-        for (const result of await Promise.all(pulls)) if (result.value !== undefined) keep(result.value);
-        for await (const chunk of queue.output) keep(chunk);
+        for (const chunk of await Promise.all(pulls)) if (chunk !== null) keep(chunk);
+        for await (const chunk of queue) keep(chunk);
         expect(received).toEqual(sent);
       }),
     );

@@ -15,7 +15,6 @@ export type ProcessState = 'alive' | 'gone' | 'unknown';
 
 const IS_LINUX = process.platform === 'linux';
 
-/** Identifies a process; undefined if no process has that id. */
 export async function identifyProcess(pid: number): Promise<ProcessIdentity | undefined> {
   if (IS_LINUX) {
     const stat = readProcessStat(pid);

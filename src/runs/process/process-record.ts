@@ -3,6 +3,7 @@ import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
 import { rm, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder, parseJson, readSmallFile } from '../../base/files/index.js';
+import { get, isRecord } from '../../events/index.js';
 import { identifyOwnProcess, type ProcessIdentity } from './process-identity.js';
 
 /** The environment variable that marks every process of a run. */
@@ -10,21 +11,11 @@ export const RUN_MARKER = 'SLUICE_RUN_DIR';
 
 const RECORD_SUFFIX = '.process';
 
-/** A record of a running process, for the Sluice process that starts after a crash. */
-export interface ProcessRecord {
-  /** Adds the process's identity, right after the launch. */
-  addProcess(identity: ProcessIdentity): Promise<void>;
-  /** Adds the name of a container before it is started: it outlives the process that is connected to it. */
-  addContainer(name: string): Promise<void>;
-  /** Removes the record once the process and its group have exited. */
-  remove(): Promise<void>;
-}
-
 /**
  * Records that this process is about to launch a process for a run, with `SLUICE_RUN_DIR` set to `runDir` in its
  * environment. After a crash between the launch and `addProcess`, the launched process is found by that marker.
  */
-export async function recordProcess(folder: string, runDir: string): Promise<ProcessRecord> {
+export async function recordProcess(folder: string, runDir: string) {
   await makeFolder(folder);
   const path = join(folder, `${randomUUID()}${RECORD_SUFFIX}`);
   // Two lines, each written with one call: a crash in between leaves a readable record. Synchronous, because that takes
@@ -32,13 +23,16 @@ export async function recordProcess(folder: string, runDir: string): Promise<Pro
   const owner = await identifyOwnProcess();
   writeFileSync(path, formatLine({ owner, run_dir: runDir }), { flag: 'wx', mode: 0o600 });
   return {
-    async addProcess(identity) {
+    /** Adds the process's identity, right after the launch. */
+    addProcess(identity: ProcessIdentity): void {
       appendFileSync(path, formatLine({ process: identity }));
     },
-    async addContainer(name) {
+    /** Adds the name of a container before it is started: it outlives the process that is connected to it. */
+    addContainer(name: string): void {
       appendFileSync(path, formatLine({ container: name }));
     },
-    async remove() {
+    /** Removes the record once the process and its group have exited. */
+    remove(): void {
       rmSync(path, { force: true });
     },
   };
@@ -61,7 +55,6 @@ const RECORD_BYTES = 64 * 1024;
 /** A record that is unreadable or in an unknown state is removed after this time. */
 const MAX_AGE_MS = 24 * 60 * 60 * 1000;
 
-/** Reads all records in a folder, which need not exist. */
 export async function readProcessRecords(folder: string): Promise<FoundRecord[]> {
   const names = await readdir(folder).catch(() => []);
   const records: FoundRecord[] = [];
@@ -81,30 +74,25 @@ export async function removeOld(path: string): Promise<void> {
 }
 
 function parseRecord(path: string, text: string): FoundRecord | undefined {
-  const [first, ...others] = text.split('\n').map(parseJson);
+  const [first = null, ...others] = text.split('\n').map((line) => {
+    const value = parseJson(line);
+    return isRecord(value) ? value : null;
+  });
   // In a container, Sluice itself can have process id 1; the processes it starts never do.
-  const owner = readIdentity(getOwnField(first, 'owner'), 1);
-  const runDir = getOwnField(first, 'run_dir');
-  if (owner === undefined || typeof runDir !== 'string' || runDir === '') return undefined;
-  const findField = (key: string): unknown =>
-    others.map((line) => getOwnField(line, key)).find((value) => value !== undefined);
-  const container = findField('container');
+  const owner = readIdentity(get.object(first, 'owner'), 1);
+  const runDir = get.name(first, 'run_dir');
+  if (owner === undefined || runDir === null) return undefined;
+  const findLine = (key: string): object | null => others.find((line) => get.field(line, key) !== undefined) ?? null;
   return {
     path,
     owner,
     runDir,
-    process: readIdentity(findField('process'), 2),
-    container: typeof container === 'string' ? container : undefined,
+    process: readIdentity(get.object(findLine('process'), 'process'), 2),
+    container: get.string(findLine('container'), 'container') ?? undefined,
   };
 }
 
-function getOwnField(value: unknown, key: string): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
-}
-
-function readIdentity(value: unknown, min: number): ProcessIdentity | undefined {
-  const pid = getOwnField(value, 'pid');
-  const started = getOwnField(value, 'started');
-  if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid < min) return undefined;
-  return { pid, started: typeof started === 'string' ? started : null };
+function readIdentity(value: object | null, min: number): ProcessIdentity | undefined {
+  const pid = get.integer(value, 'pid');
+  return pid === null || pid < min ? undefined : { pid, started: get.string(value, 'started') };
 }

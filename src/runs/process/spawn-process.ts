@@ -5,7 +5,8 @@ import { closeSync, fstatSync, openSync, readdirSync, statSync } from 'node:fs';
 import { constants, devNull } from 'node:os';
 import { stat } from 'node:fs/promises';
 import type { StreamName } from '../../events/index.js';
-import { identifyProcess, type ProcessIdentity } from './process-identity.js';
+import type { OutputQueue } from './output-queue.js';
+import { identifyProcess } from './process-identity.js';
 import { findExecutable } from '../../base/files/index.js';
 import { getErrorCode, SluiceError } from '../../base/index.js';
 
@@ -53,34 +54,10 @@ export interface SandboxedCommand {
   };
 }
 
-export interface OutputSink {
-  push(stream: StreamName, bytes: Uint8Array): void;
-  /** Called when all streams are closed. */
-  end(): void;
-}
-
-/** The stdin of a process launched with `keepInput`. Writing does nothing once the process has exited. */
-export interface ProcessInput {
-  write(bytes: Uint8Array): void;
-  /** The number of bytes that the process has not read yet. */
-  readonly waiting: number;
-  close(): void;
-}
-
-export interface SpawnedProcess {
-  readonly identity: ProcessIdentity;
-  readonly exited: Promise<ProcessExit>;
-  readonly input: ProcessInput;
-  /** Whether its pipes are closed and only its terminal is open, which never ends by itself. */
-  readonly hasOnlyTerminal: boolean;
-  /** Stops and resumes reading; the process waits when its pipe is full. */
-  flow(isFlowing: boolean): void;
-  /** Closes the output, even if another process has the other end open; the sink's `end` is called afterwards. */
-  close(): void;
-}
+export type SpawnedProcess = Awaited<ReturnType<typeof spawnProcess>>;
 
 /** Spawns a process with pipes, with a terminal, or with both. */
-export async function spawnProcess(command: ProcessCommand, sink: OutputSink): Promise<SpawnedProcess> {
+export async function spawnProcess(command: ProcessCommand, sink: Pick<OutputQueue, 'push' | 'end'>) {
   const { terminal: use = false, cwd, env } = command;
   // A sandbox, or the shell that opens the terminal, would report a missing executable as an exit code.
   const hidesMissing =
@@ -135,24 +112,29 @@ export async function spawnProcess(command: ProcessCommand, sink: OutputSink): P
   return {
     identity: (await identity) ?? { pid, started: null },
     exited,
+    /** Its stdin, if it was launched with `keepInput`. Writing does nothing once the process has exited. */
     input: {
-      write: (bytes) => {
+      write: (bytes: Uint8Array): void => {
         if (stdin?.writable === true) stdin.write(bytes);
       },
+      /** The number of bytes that the process has not read yet. */
       get waiting() {
         return stdin?.writableLength ?? 0;
       },
-      close: () => stdin?.end(),
+      close: (): void => void stdin?.end(),
     },
+    /** Whether its pipes are closed and only its terminal is open, which never ends by itself. */
     get hasOnlyTerminal() {
       return streams.every(({ name, readable }) => readable.closed !== (name === 'pty'));
     },
-    flow(isFlowing) {
+    /** Stops and resumes reading; the process waits when its pipe is full. */
+    flow(isFlowing: boolean): void {
       for (const { readable } of streams) {
         if (isFlowing) readable.resume();
         else readable.pause();
       }
     },
+    /** Closes the output, even if another process has the other end open; the sink is ended afterwards. */
     close,
   };
 }
@@ -236,7 +218,7 @@ function decodeSandboxedExit(exitCode: number | null, signal: string | null): Pr
   return innerSignal === undefined ? { exitCode, signal } : { exitCode: null, signal: innerSignal };
 }
 
-function forward(streams: readonly OutputStream[], sink: OutputSink): void {
+function forward(streams: readonly OutputStream[], sink: Pick<OutputQueue, 'push' | 'end'>): void {
   let open = streams.length;
   for (const { name, readable } of streams) {
     readable.on('data', (bytes: Uint8Array) => sink.push(name, bytes));
@@ -249,7 +231,6 @@ function forward(streams: readonly OutputStream[], sink: OutputSink): void {
   }
 }
 
-/** Explains why a process could not be launched, and what to do. */
 async function explainLaunchFailure(
   { command, cwd, installHint }: Pick<ProcessCommand, 'command' | 'cwd' | 'installHint'>,
   cause: unknown,
@@ -284,16 +265,7 @@ async function explainLaunchFailure(
   }
 }
 
-/** A terminal, before a process runs in it. */
-interface Terminal {
-  /** The process's end of the terminal, for its stdin, stdout and stderr. */
-  readonly fd: number;
-  /** The path of the process's end. */
-  readonly path: string;
-  readonly output: Readable;
-  /** Closes both ends once everything has been read. */
-  close(): void;
-}
+type Terminal = Awaited<ReturnType<typeof openTerminal>>;
 
 /** The terminal size; wide, so few lines are wrapped. */
 const COLUMNS = 200;
@@ -304,7 +276,7 @@ const ROWS = 50;
  * process's end must stay open here: once no process has it open, Node.js ends the output even if there is more to
  * read.
  */
-async function openTerminal(): Promise<Terminal> {
+async function openTerminal() {
   const open: unknown = Reflect.get(await loadTerminalPackage(), 'open');
   if (typeof open !== 'function') throw createUnusableError();
   const pair: unknown = Reflect.apply(open, undefined, [{ cols: COLUMNS, rows: ROWS, encoding: null }]);
@@ -324,10 +296,12 @@ async function openTerminal(): Promise<Terminal> {
   openTerminals.add(output);
   output.once('close', () => openTerminals.delete(output));
   return {
+    /** The process's end of the terminal, for its stdin, stdout and stderr. */
     fd,
     path,
     output,
-    close() {
+    /** Closes both ends once everything has been read. */
+    close(): void {
       output.destroy();
       closeSync(fd);
     },

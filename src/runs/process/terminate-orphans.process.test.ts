@@ -72,7 +72,7 @@ describe.runIf(process.platform === 'linux')('after kill -9 of Sluice', () => {
 });
 
 async function writeRecord(folder: string, first: object, second?: object): Promise<string> {
-  await (await recordProcess(join(folder, 'processes'), 'x')).remove();
+  (await recordProcess(join(folder, 'processes'), 'x')).remove();
   const path = join(folder, 'processes', `planted.process`);
   await writeFile(path, [first, second].map((value) => (value === undefined ? '' : JSON.stringify(value))).join('\n'));
   return path;
@@ -185,9 +185,9 @@ describe.runIf(process.platform === 'linux')('a record', () => {
   it('is removed with the process', async () => {
     const folder = await makeFolder({});
     const record = await recordProcess(join(folder, 'processes'), join(folder, 'runs', 'one'));
-    await record.addProcess(await identifyOwnProcess());
+    record.addProcess(await identifyOwnProcess());
     expect(await readdir(join(folder, 'processes'))).toHaveLength(1);
-    await record.remove();
+    record.remove();
     expect(await readdir(join(folder, 'processes'))).toEqual([]);
   });
 

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../base/index.js';
 import { NO_CHANGES, type EngineFailure } from './run-findings.js';
 import { REASON_CODES, type DriftSummary, type FcmpEvent, type FsDiff } from '../../events/index.js';
 import type { AttemptOutcome } from '../attempts/run-attempt.js';
@@ -21,20 +22,21 @@ export function buildResult(outcome: AttemptOutcome, context: RunContext, { arti
   const { last, judged, engineFailure } = outcome;
   const { findings, progress, spec, usage } = context;
   const { text } = progress;
-  const outputWarnings = judged === null || judged.verdict === 'no_contract' ? [] : judged.warnings.map(toWarning);
+  const outputWarnings =
+    judged === null || judged.verdict === 'no_contract'
+      ? []
+      : judged.warnings.map(({ code, message }) => ({ code, message }));
   return {
     ...describeOutcome(last, judged, engineFailure),
     warnings: [...outputWarnings, ...outcome.warnings, ...context.warnings.values()],
-    ...(text === undefined ? {} : { text }),
+    ...omitUndefined({ text }),
     ...findings.summarize(spec.model),
     artifacts,
-    ...(drift === undefined ? {} : { drift }),
-    ...(usage.total === null ? {} : { usage: usage.total }),
+    ...omitUndefined({ drift, usage: usage.total ?? undefined }),
     attempts: progress.attempts,
     session_id: progress.sessionId,
     ...(progress.captured.length === 0 ? {} : { captured: progress.captured }),
-    ...(outcome.process === undefined ? {} : { process: outcome.process }),
-    ...(progress.sandbox === undefined ? {} : { sandbox: progress.sandbox }),
+    ...omitUndefined({ process: outcome.process, sandbox: progress.sandbox }),
   };
 }
 
@@ -46,21 +48,14 @@ export function describeOutcome(
   judged: JudgedOutput | null,
   engineFailure: EngineFailure | null,
 ): ResultContent {
+  const engineError = describeEngineFailure(engineFailure);
   if (last.type === 'conversation.failed') {
     const { error } = last.data;
     const status = error.category === 'canceled' ? 'canceled' : 'failed';
-    return {
-      status,
-      repair_level: 'none',
-      error: { ...error, ...describeEngineFailure(engineFailure), ...listFailureDetails(judged) },
-    };
+    return { status, repair_level: 'none', error: { ...error, ...engineError, ...listFailureDetails(judged) } };
   }
   if (last.type !== 'conversation.completed')
-    return {
-      status: 'failed',
-      repair_level: 'none',
-      error: { ...UNEXPLAINED_FAILURE, ...describeEngineFailure(engineFailure) },
-    };
+    return { status: 'failed', repair_level: 'none', error: { ...UNEXPLAINED_FAILURE, ...engineError } };
   switch (judged?.verdict) {
     case 'validated':
       return {
@@ -88,7 +83,7 @@ const UNEXPLAINED_FAILURE: RunFailure = {
 function describeEngineFailure(engineFailure: EngineFailure | null): Pick<RunFailure, 'cause' | 'http_status'> {
   if (engineFailure === null) return {};
   const { cause, httpStatus } = engineFailure;
-  return { cause, ...(httpStatus === undefined ? {} : { http_status: httpStatus }) };
+  return { cause, ...omitUndefined({ http_status: httpStatus }) };
 }
 
 function listFailureDetails(judged: JudgedOutput | null): Pick<RunFailure, 'issues' | 'tried'> {
@@ -97,17 +92,7 @@ function listFailureDetails(judged: JudgedOutput | null): Pick<RunFailure, 'issu
   const tried = attempts
     .slice(0, MAX_CANDIDATES)
     .map(({ candidate, code, message }) => ({ ...candidate, code, message }));
-  return { ...(issues === undefined ? {} : { issues }), tried };
-}
-
-function toWarning({
-  code,
-  message,
-}: {
-  readonly code: string;
-  readonly message: string;
-}): RunResult['warnings'][number] {
-  return { code, message };
+  return { ...omitUndefined({ issues }), tried };
 }
 
 /** Adds an attempt's drift to the run's; undefined if neither has any. */

@@ -197,7 +197,6 @@ const DENIED_PATTERN =
 
 const CODEX_DENIED_PATTERN = /approval policy is \w+; reject command[^\n]*/;
 
-/** Advice by cause, for failure messages. */
 export const CAUSE_HINTS: Readonly<Record<FailureCause, string>> = {
   auth: "Check the engine's credentials.",
   rate_limit: 'Wait, or use another account or model.',

@@ -3,12 +3,12 @@ import { createWriteStream, fstatSync } from 'node:fs';
 import { lstat, mkdir, mkdtemp, rm, utimes } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { tmpdir } from 'node:os';
-import { FileError, getErrorCode, isSluiceError } from '../../base/index.js';
+import { FileError, getErrorCode } from '../../base/index.js';
 import type { ReadableFile, TrustedRoot, OpenFile } from '../../base/index.js';
-import { makeFolder, openForReading, readChunks, removeFolder, withFolder, readSpan } from '../../base/files/index.js';
+import { makeFolder, readChunks, removeFolder, withFolder, readSpan } from '../../base/files/index.js';
 import { AUDIT_FOLDER, getAttemptFileName, type AttemptFile } from './file-names.js';
 import { openRunFolder, type RunFolder } from './open-run-folder.js';
-import type { RunFile } from './run-files.js';
+import { openIfRegular, type RunFile } from './run-files.js';
 import { getRunFolderPath } from './run-place.js';
 import type { AttemptMeta } from './attempt/attempt-meta.js';
 
@@ -52,10 +52,7 @@ export async function listAuditFiles(dir: string, root: TrustedRoot = {}): Promi
 }
 
 async function openIfSame(path: string, id: string, root: TrustedRoot): Promise<ReadableFile | undefined> {
-  const handle = await openForReading(path, root).catch((error: unknown) => {
-    if (isSluiceError(error)) return undefined;
-    throw error;
-  });
+  const handle = await openIfRegular(path, root);
   if (handle === undefined) return undefined;
   const { ino } = fstatSync(handle.fd, { bigint: true });
   if (String(ino) === id) return handle;

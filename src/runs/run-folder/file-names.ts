@@ -21,7 +21,6 @@ export type AttemptFile = keyof typeof ATTEMPT_FILES;
 /** A run's logs, across all its attempts. */
 export const RUN_LOGS = { rasp: 'events.jsonl', fcmp: 'fcmp.jsonl', diagnostics: 'parser_diagnostics.jsonl' } as const;
 
-/** One of a run's logs. */
 export type RunLog = keyof typeof RUN_LOGS;
 
 export function getAttemptFileName(file: AttemptFile | CapturedStream, attempt: number): string {

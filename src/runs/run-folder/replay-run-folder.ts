@@ -7,7 +7,7 @@ import type { RunFolderWarning } from './run-folder-error.js';
 import type { StreamDigest } from './attempt/attempt-capture.js';
 import { hasEnded } from './attempt/attempt-meta.js';
 import { RUN_LOGS, getAttemptFileName, type RunLog } from './file-names.js';
-import { toDriftRow, toRows, readLogFile, type Row, type LoggedRow } from './logs/run-logs.js';
+import { toRows, readLogFile, type Row, type LoggedRow } from './logs/run-logs.js';
 import { openRunFolder, type RunFolder } from './open-run-folder.js';
 import { checkAttempt, translateFolder, type TranslateOptions } from './translate-run-folder.js';
 
@@ -96,7 +96,7 @@ export async function replayRunFolder(
     const isUnfinished = lastAttempt !== undefined && !hasEnded(await folder.meta(lastAttempt));
     const olderComparison = recorded === null ? null : new OlderComparison(stored);
     const pending: Row[] = [];
-    const onDrift: TranslateOptions['onDrift'] = (summary) => pending.push(toDriftRow(summary));
+    const onDrift: TranslateOptions['onDrift'] = (summary) => pending.push({ log: 'diagnostics', value: summary });
     for await (const events of translateFolder(folder, { ...options, onDrift })) {
       const rows = [...pending.splice(0), ...events.flatMap(toRows)];
       if (olderComparison !== null) {

@@ -35,7 +35,7 @@ export async function* walkRunFolder(
       left -= 1;
       const full = join(dir, name);
       if (!isFolder)
-        yield { path: `${path}${name}`, size, mtimeMs, open: async () => openIfRegular(full, trustedRoot) };
+        yield { path: `${path}${name}`, size, mtimeMs, open: async () => openIfRegular(full, { trustedRoot }) };
       else if (depth < MAX_DEPTH) yield* walk(full, `${path}${name}/`, depth + 1);
       else onLimit();
     }
@@ -66,9 +66,13 @@ async function listEntries(dir: string, trustedRoot: string, max: number): Promi
   return entries.toSorted((one, other) => (one.name < other.name ? -1 : 1));
 }
 
-async function openIfRegular(path: string, trustedRoot: string): Promise<ReadableFile | undefined> {
+/** Opens a file; undefined if it does not exist, or is not a regular file. */
+export async function openIfRegular(
+  path: string,
+  root: TrustedRoot,
+): Promise<(ReadableFile & { readonly fd: number }) | undefined> {
   try {
-    return await openForReading(path, { trustedRoot });
+    return await openForReading(path, root);
   } catch (error) {
     if (isSluiceError(error)) return undefined;
     throw error;

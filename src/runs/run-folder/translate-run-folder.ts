@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isSluiceError } from '../../base/index.js';
+import { isSluiceError, omitUndefined } from '../../base/index.js';
 import {
   ENGINE_NAMES,
   STREAMS,
@@ -8,16 +8,14 @@ import {
   advanceTail,
   isEngineName,
   writeLateAnswer,
-} from '../../events/index.js';
-import type {
-  AttemptTail,
-  CapturedStream,
-  DrainResult,
-  DriftSummary,
-  Emitted,
-  Engine,
-  EngineName,
-  Verdict,
+  type AttemptTail,
+  type CapturedStream,
+  type DrainResult,
+  type DriftSummary,
+  type Emitted,
+  type Engine,
+  type EngineName,
+  type Verdict,
 } from '../../events/index.js';
 import { readAttemptChunks, POLL_MS, type ChunkWarning, type Following } from './attempt/attempt-chunks.js';
 import { hasEnded, type AttemptMeta } from './attempt/attempt-meta.js';
@@ -137,12 +135,12 @@ async function* translateAttempt(
     attempt,
     fcmpSeq: handover.tail.fcmp?.seq,
     clock: () => now,
-    ...(meta.mode === undefined ? {} : { mode: meta.mode }),
-    ...(sessionId === null ? {} : { sessionId }),
+    mode: meta.mode,
+    sessionId: sessionId ?? undefined,
     isContinued: handover.isContinued && meta.session_id === undefined,
-    ...(meta.reply === undefined ? {} : { reply: meta.reply }),
-    ...(meta.terminal === undefined ? {} : { terminalOnly: meta.terminal }),
-    ...(meta.cached_from === undefined ? {} : { cachedFrom: meta.cached_from }),
+    reply: meta.reply,
+    terminalOnly: meta.terminal,
+    cachedFrom: meta.cached_from,
   });
   const following: Following | undefined =
     options.follow === undefined
@@ -176,10 +174,7 @@ async function* translateAttempt(
   }
   yield translator.end({
     ...exit,
-    ...(fsDiff === undefined ? {} : { fsDiff }),
-    ...(decided.verdict === undefined ? {} : { verdict: decided.verdict }),
-    ...(decided.reason === undefined ? {} : { reason: decided.reason }),
-    ...(finalMeta.cause === undefined ? {} : { cause: finalMeta.cause }),
+    ...omitUndefined({ fsDiff, verdict: decided.verdict, reason: decided.reason, cause: finalMeta.cause }),
     warnings: byteWarnings,
   });
   const drift = translator.drift();

@@ -1,5 +1,4 @@
-import { mkdtemp, open, realpath, rm, writeFile } from 'node:fs/promises';
-import type { FileHandle } from 'node:fs/promises';
+import { mkdtemp, open, realpath, rm, writeFile, type FileHandle } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import {
@@ -8,24 +7,20 @@ import {
   completeMounts,
   refuseGaps,
   rejectBroadFolder,
-  type CompleteMounts,
 } from './mounts/complete-mounts.js';
 import { createPlaceholders, findGitFolders, guardGitFolder } from './mounts/git-folders.js';
 import type { GitGuards, GuardGit } from './mounts/git-folders.js';
-import { SandboxError, isWithin, renderMounts } from './mounts/mount.js';
-import type { Mount } from './mounts/mount.js';
+import { SandboxError, isWithin, renderMounts, type Mount } from './mounts/mount.js';
 import { pinMounts } from './mounts/pin-mounts.js';
 import { findMissingSibling, findProgramFolders, listRequestedFiles } from './mounts/program-folders.js';
-import { findStateFolders, saveStagedFile } from './mounts/state-folders.js';
-import type { StagedFile, StateFolder } from './mounts/state-folders.js';
+import { findStateFolders, saveStagedFile, type StagedFile, type StateFolder } from './mounts/state-folders.js';
 import { findSystemFolders, isInSystem } from './mounts/system-folders.js';
 import { PROXY_PORT, PROXY_SOCKET, createForwarder, createProxyEnvironment, openProxy } from './network/proxy.js';
 import { listsLoopback } from './network/host-list.js';
 import type { DeniedHost, Proxy } from './network/proxy.js';
 import type { PlacementFailure } from './container/placement-error.js';
 import { createCgroupFilter } from './cgroup-filter.js';
-import { NAMESPACES } from './probe-sandbox.js';
-import type { SandboxSupport } from './probe-sandbox.js';
+import { NAMESPACES, type SandboxSupport } from './probe-sandbox.js';
 
 /** A sandboxed process's network access: unrestricted, none, or only the listed hosts, through an HTTP proxy. */
 export type SandboxNetwork = 'host' | 'none' | readonly string[];
@@ -126,7 +121,11 @@ export async function openSandbox(
     guarded.add(git);
     await request.guards.acquire(git, async () => createPlaceholders(git));
   };
-  const gaps = describeKernelGap(support);
+  const [writable] = support.writableKernelFiles;
+  const gaps =
+    writable === undefined
+      ? []
+      : [`kernel settings such as ${writable} are writable inside; run Sluice as an ordinary user`];
   refuseGaps(request, gaps);
   let command = request.command;
   const staged: StagedFile[] = [];
@@ -213,16 +212,6 @@ async function findChangeable({ workdir, runDir, folders }: SandboxRequest): Pro
   return (path) => isWithin(path, workdir) || (!isWithin(path, data) && roots.some((root) => isWithin(path, root)));
 }
 
-function describeKernelGap({
-  writableKernelFiles: [first],
-}: {
-  readonly writableKernelFiles: readonly string[];
-}): string[] {
-  return first === undefined
-    ? []
-    : [`kernel settings such as ${first} are writable inside; run Sluice as an ordinary user`];
-}
-
 /** The mounts of every sandbox, which come first because other folders can be inside them. */
 const BASE: readonly string[] = [
   '--dev /dev',
@@ -240,10 +229,6 @@ function findHome(env: Readonly<Record<string, string>>): string {
     : '/home/agent';
 }
 
-interface ListedMounts extends CompleteMounts {
-  readonly loneScripts: readonly string[];
-}
-
 interface Surroundings {
   readonly isChangeable: (path: string) => boolean;
   readonly home: string;
@@ -257,7 +242,7 @@ async function listMounts(
   request: SandboxRequest,
   env: Readonly<Record<string, string>>,
   { isChangeable, home, guard, scratch, stage }: Surroundings,
-): Promise<ListedMounts> {
+) {
   const { workdir, runDir, folders, states, trustedArguments } = request;
   const hidden = await addRealPaths(request.hidden);
   const search = { path: env['PATH'] ?? '', cwd: workdir, home };

@@ -16,13 +16,7 @@ interface SecretsOptions {
   readonly patterns?: readonly string[];
 }
 
-export interface Secrets {
-  createMasker(): Masker;
-  /** Masks complete bytes, such as a file. */
-  mask(bytes: Uint8Array): Uint8Array;
-  /** Masks a complete string, such as a message or a prompt. */
-  maskText(text: string): string;
-}
+export type Secrets = ReturnType<typeof compileSecrets>;
 
 /**
  * Compiles secrets, which are masked with asterisks of the same length in bytes, so byte ranges stay valid. A value is
@@ -30,7 +24,7 @@ export interface Secrets {
  * multiple lines, wrapped over multiple lines, and across chunks. A pattern matches bytes in linear time: no
  * look-around, no back-references, `^` and `$` match the ends of a line.
  */
-export function compileSecrets({ values, patterns = [] }: SecretsOptions): Secrets {
+export function compileSecrets({ values, patterns = [] }: SecretsOptions) {
   const words = [...new Set(values)].flatMap(listSecretForms);
   const finder = words.length === 0 ? undefined : createWordFinder(words);
   const longWords = words.filter(({ length }) => length >= MIN_WRAPPED_BYTES);
@@ -53,6 +47,7 @@ export function compileSecrets({ values, patterns = [] }: SecretsOptions): Secre
     };
   }
 
+  /** Masks complete bytes, such as a file. */
   function mask(bytes: Uint8Array): Uint8Array {
     if (finder === undefined && programs.length === 0) return bytes;
     const masker = createMasker();
@@ -62,7 +57,8 @@ export function compileSecrets({ values, patterns = [] }: SecretsOptions): Secre
   return {
     createMasker,
     mask,
-    maskText(text) {
+    /** Masks a complete string, such as a message or a prompt. */
+    maskText(text: string): string {
       const bytes = Buffer.from(text);
       const masked = Buffer.from(mask(bytes));
       return masked.equals(bytes) ? text : masked.toString();
@@ -71,33 +67,26 @@ export function compileSecrets({ values, patterns = [] }: SecretsOptions): Secre
 }
 
 /** Masks an attempt's secrets in everything that is stored, without changing the length. */
-export interface AttemptSecrets {
-  /** Masks the next bytes of a stream; bytes that could be the start of a secret are held back. */
-  mask(stream: StreamName, bytes: Uint8Array): Uint8Array;
-  /** Returns the bytes that were held back; later bytes are masked separately. */
-  endMask(): { readonly stream: StreamName; readonly bytes: Uint8Array }[];
-  maskText(text: string): string;
-}
+export type AttemptSecrets = ReturnType<typeof createAttemptSecrets>;
 
 /** Masks the values of sensitive environment variables, and matches of the configured patterns. */
-export function createAttemptSecrets(
-  env: Readonly<Record<string, string>>,
-  patterns: readonly string[],
-): AttemptSecrets {
+export function createAttemptSecrets(env: Readonly<Record<string, string>>, patterns: readonly string[]) {
   const secrets = compileSecrets({ values: listSensitiveValues(env), patterns });
   const maskers = new Map<StreamName, Masker>();
   return {
-    mask(stream, bytes) {
+    /** Masks the next bytes of a stream; bytes that could be the start of a secret are held back. */
+    mask(stream: StreamName, bytes: Uint8Array): Uint8Array {
       const masker = maskers.get(stream) ?? secrets.createMasker();
       maskers.set(stream, masker);
       return masker.push(bytes);
     },
+    /** Returns the bytes that were held back; later bytes are masked separately. */
     endMask() {
       const heldChunks = [...maskers].map(([stream, masker]) => ({ stream, bytes: masker.end() }));
       maskers.clear();
       return heldChunks;
     },
-    maskText: (text) => secrets.maskText(text),
+    maskText: (text: string) => secrets.maskText(text),
   };
 }
 

@@ -28,24 +28,13 @@ export function createWordMasker(finder: WordFinder): Masker {
 /** Maximum total bytes of all words; each byte takes 25 bytes of memory. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
+export type WordFinder = ReturnType<typeof createWordFinder>;
+
 /**
  * Finds many words in a single pass over bytes that arrive in chunks: the Aho-Corasick automaton, as a tree in flat
- * arrays. Each byte costs a constant number of steps on average, for any bytes.
+ * arrays. Each byte costs a constant number of steps on average, for any bytes. The first state is 0.
  */
-export interface WordFinder {
-  /** The first state, for the start of a stream. */
-  readonly start: 0;
-  /** Returns the state after the next byte. */
-  step(state: number, byte: number): number;
-  /** The position of the first byte that can start a word, for the first state. */
-  skip(bytes: Uint8Array, from: number): number;
-  /** Returns the number of trailing bytes that could be part of an incomplete word. */
-  pending(state: number): number;
-  /** Returns the number of trailing bytes that form a complete word, or 0. */
-  wordLength(state: number): number;
-}
-
-export function createWordFinder(words: readonly Uint8Array[]): WordFinder {
+export function createWordFinder(words: readonly Uint8Array[]) {
   const size = words.reduce((sum, word) => sum + word.length, 1);
   if (size > MAX_BYTES) {
     throw new SluiceError(
@@ -72,6 +61,7 @@ export function createWordFinder(words: readonly Uint8Array[]): WordFinder {
     return next;
   }
 
+  /** Returns the state after the next byte. */
   function step(state: number, byte: number): number {
     let from = state;
     for (;;) {
@@ -129,16 +119,18 @@ export function createWordFinder(words: readonly Uint8Array[]): WordFinder {
   link();
 
   return {
-    start: 0,
     step,
-    skip(bytes, from) {
+    /** The position of the first byte that can start a word, for the first state. */
+    skip(bytes: Uint8Array, from: number): number {
       const last = bytes.length - 1;
       let at = from;
       while (at < last && pairs[((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)] === 0) at += 1;
       return at === last && root[bytes[at] ?? 0] === 0 ? bytes.length : at;
     },
-    pending: (state) => pendingCounts[state] ?? 0,
-    wordLength: (state) => lengths[state] ?? 0,
+    /** Returns the number of trailing bytes that could be part of an incomplete word. */
+    pending: (state: number) => pendingCounts[state] ?? 0,
+    /** Returns the number of trailing bytes that form a complete word, or 0. */
+    wordLength: (state: number) => lengths[state] ?? 0,
   };
 }
 
@@ -152,19 +144,11 @@ export interface Masker {
 const ASTERISK = 0x2a;
 const EMPTY = new Uint8Array();
 
-/** The end of a stream, whose bytes could still be part of a secret. Positions count from the start of the stream. */
-interface HeldBytes {
-  add(bytes: Uint8Array): void;
-  /** Masks the bytes between two positions; `to` must not decrease between calls. */
-  mask(from: number, to: number): void;
-  /** Masks the still held bytes between two positions; can be called in any order. */
-  maskRange(from: number, to: number): void;
-  /** Releases all bytes before this position. */
-  release(to: number): Uint8Array;
-}
-
-/** Creates a buffer for held bytes. Chunks are not copied while nothing is masked or held back. */
-export function createHeldBytes(): HeldBytes {
+/**
+ * Holds the end of a stream, whose bytes could still be part of a secret. Positions count from the start of the stream.
+ * Chunks are not copied while nothing is masked or held back.
+ */
+export function createHeldBytes() {
   let heldBytes: Uint8Array = EMPTY;
   /** The position of the first held byte. */
   let offset = 0;
@@ -184,11 +168,12 @@ export function createHeldBytes(): HeldBytes {
   }
 
   return {
-    add(bytes) {
+    add(bytes: Uint8Array): void {
       isCopy = heldBytes.length > 0;
       heldBytes = isCopy ? Buffer.concat([heldBytes, bytes]) : bytes;
     },
-    mask(from, to) {
+    /** Masks the bytes between two positions; `to` must not decrease between calls. */
+    mask(from: number, to: number): void {
       if (from > maskedTo || maskedTo === maskedFrom) {
         fill(from, to);
         maskedFrom = from;
@@ -199,8 +184,10 @@ export function createHeldBytes(): HeldBytes {
       }
       maskedTo = to;
     },
-    maskRange: (from, to) => fill(Math.max(from, offset), to),
-    release(to) {
+    /** Masks the still held bytes between two positions; can be called in any order. */
+    maskRange: (from: number, to: number): void => fill(Math.max(from, offset), to),
+    /** Releases all bytes before this position. */
+    release(to: number): Uint8Array {
       const released = heldBytes.subarray(0, to - offset);
       // Copied, so a few held bytes do not keep an entire chunk in memory.
       heldBytes = to - offset === heldBytes.length ? EMPTY : new Uint8Array(heldBytes.subarray(to - offset));

@@ -7,8 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { getErrorCode, SluiceError } from '../../base/index.js';
 import { makeFolder, parseJson } from '../../base/files/index.js';
 import { get, isRecord } from '../../events/index.js';
-import type { ProcessIdentity } from '../process/process-identity.js';
-import { getProcessState, identifyOwnProcess } from '../process/process-identity.js';
+import { type ProcessIdentity, getProcessState, identifyOwnProcess } from '../process/process-identity.js';
 
 export interface FolderLock {
   /** Releases the lock; calling it again does nothing. */
@@ -19,7 +18,7 @@ export interface FolderLockOptions {
   /** Whether to wait until the folder is free, in call order; otherwise a busy folder is an error. */
   readonly wait?: boolean;
   /** Aborts the wait; its reason is thrown. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** The run that needs the lock, for others that wait for it. */
   readonly run?: string;
   /** Called once if the lock is not free. */
@@ -48,53 +47,29 @@ const queues = new Map<string, Promise<void>>();
  * Locks a folder for one run at a time, across all processes that share `locks`. Links to the same folder share its
  * lock; a folder inside another has its own lock. A lock held by an exited process is ignored.
  */
-export async function lockFolder(
-  locks: string,
-  folder: string,
-  { wait = false, signal, run, onBusy }: FolderLockOptions = {},
-): Promise<FolderLock> {
-  signal?.throwIfAborted();
-  return lockClaims(findClaimFolder(locks, folder), {
-    wait,
-    signal,
-    run: run ?? null,
-    onBusy,
-    createBusyError: (holder) => createBusyError(folder, holder),
-  });
+export async function lockFolder(locks: string, folder: string, options: FolderLockOptions = {}): Promise<FolderLock> {
+  options.signal?.throwIfAborted();
+  return lockClaims(findClaimFolder(locks, folder), folder, options);
 }
 
 /** Waits for the lock on a file, across all processes that share `locks`. The file need not exist yet. */
 export async function lockFile(
   locks: string,
   path: string,
-  { signal }: Pick<FolderLockOptions, 'signal'>,
+  options: Pick<FolderLockOptions, 'signal'>,
 ): Promise<FolderLock> {
-  signal?.throwIfAborted();
-  return lockClaims(getClaimFolder(locks, resolve(path)), {
-    wait: true,
-    signal,
-    run: null,
-    onBusy: undefined,
-    createBusyError: (holder) => createBusyError(path, holder),
-  });
-}
-
-interface LockOptions {
-  readonly wait: boolean;
-  readonly signal: AbortSignal | undefined;
-  readonly run: string | null;
-  readonly onBusy: FolderLockOptions['onBusy'];
-  readonly createBusyError: (holder: LockHolder) => SluiceError;
+  options.signal?.throwIfAborted();
+  return lockClaims(getClaimFolder(locks, resolve(path)), path, { ...options, wait: true });
 }
 
 const holders = new Map<string, LockHolder>();
 
-async function lockClaims(claimFolder: string, options: LockOptions): Promise<FolderLock> {
-  const { wait, signal, run } = options;
+async function lockClaims(claimFolder: string, path: string, options: FolderLockOptions): Promise<FolderLock> {
+  const { wait, signal, run = null } = options;
   const previous = queues.get(claimFolder);
   if (previous !== undefined) {
     const holder = holders.get(claimFolder) ?? { pid: process.pid, run: null, since: null };
-    if (!wait) throw options.createBusyError(holder);
+    if (wait !== true) throw createBusyError(path, holder);
     options.onBusy?.(holder);
   }
   let endTurn: (() => void) | undefined;
@@ -110,11 +85,10 @@ async function lockClaims(claimFolder: string, options: LockOptions): Promise<Fo
   try {
     await waitOrAbort(previous, signal);
     const holder = { pid: process.pid, run, since: new Date().toISOString() };
-    const claim = await waitForClaim(
-      claimFolder,
-      holder,
-      previous === undefined ? options : { ...options, onBusy: undefined },
-    );
+    const claim = await waitForClaim(claimFolder, holder, path, {
+      ...options,
+      onBusy: (found) => previous === undefined && options.onBusy?.(found),
+    });
     holders.set(claimFolder, holder);
     let released: Promise<void> | undefined;
     return {
@@ -149,11 +123,11 @@ function getClaimFolder(locks: string, path: string): string {
   return join(resolve(locks), createHash('sha256').update(path).digest('hex').slice(0, 40));
 }
 
-async function waitForClaim(claimFolder: string, holder: LockHolder, options: LockOptions): Promise<FolderClaim> {
+async function waitForClaim(claimFolder: string, holder: LockHolder, path: string, options: FolderLockOptions) {
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
     const claim = await tryClaim(claimFolder, holder);
     if (!('heldBy' in claim)) return claim;
-    if (!options.wait) throw options.createBusyError(claim.heldBy);
+    if (options.wait !== true) throw createBusyError(path, claim.heldBy);
     if (pause === FIRST_PAUSE_MS) options.onBusy?.(claim.heldBy);
     // A random pause, so two processes that block each other do not retry simultaneously.
     await waitOrAbort(sleep(pause * (0.5 + Math.random())), options.signal);
@@ -177,11 +151,6 @@ async function waitOrAbort(waiting: Promise<unknown> | undefined, signal: AbortS
   signal.throwIfAborted();
 }
 
-/** A successful claim. No other running process holds a claim on the same folder. */
-interface FolderClaim {
-  release(): Promise<void>;
-}
-
 /** How often the owner touches its file, to show processes in other containers that it is alive. */
 const HEARTBEAT_MS = 10_000;
 const MAX_SILENCE_MS = 60_000;
@@ -195,7 +164,7 @@ const MAX_SILENCE_MS = 60_000;
 export async function tryClaim(
   folder: string,
   { run, since }: Pick<LockHolder, 'run' | 'since'> = { run: null, since: null },
-): Promise<FolderClaim | { readonly heldBy: LockHolder }> {
+): Promise<FolderLock | { readonly heldBy: LockHolder }> {
   const own = formatClaimName(await identifyOwnProcess());
   await createClaim(folder, own, JSON.stringify({ run, since }));
   const heldBy = await findOtherOwner(folder, own);

@@ -6,11 +6,6 @@ import { PACKED_FOLDER } from '../run-folder/index.js';
 import type { RunWarning } from '../../store/records/index.js';
 import { SluiceError } from '../../base/index.js';
 
-/** Finds what changed in a folder since its first snapshot. */
-export interface ChangeTracker {
-  findChanges(): Promise<{ readonly fsDiff: FsDiff; readonly warnings: readonly RunWarning[] }>;
-}
-
 /** Folders and files that Sluice creates in a data folder. They are never artifacts. */
 export const SLUICE_FILES = [
   'runs',
@@ -29,12 +24,14 @@ export const SLUICE_FILES = [
   'sluice.db-shm',
 ];
 
+export type ChangeTracker = Awaited<ReturnType<typeof trackChanges>>;
+
 /** Takes the first snapshot of a working folder, without Sluice's own files. */
-export async function trackChanges(workdir: string, data: string): Promise<ChangeTracker> {
+export async function trackChanges(workdir: string, data: string) {
   const exclude = listSluiceFiles(workdir, realpathSync.native(data));
   const before = await takeSnapshot(workdir, { exclude });
   return {
-    async findChanges() {
+    async findChanges(): Promise<{ readonly fsDiff: FsDiff; readonly warnings: readonly RunWarning[] }> {
       const after = await takeSnapshot(workdir, { exclude });
       const fsDiff = compareSnapshots(before, after);
       if (!before.truncated && !after.truncated) return { fsDiff, warnings: [] };

@@ -22,15 +22,7 @@ export interface CapturedChunk {
   readonly ms: number;
 }
 
-export interface AttemptCapture {
-  /** Records bytes in order of arrival, with one write per file; resolves once they are in the files. */
-  write(chunks: readonly CapturedChunk[]): Promise<void>;
-  /** Records the agent's initial input. It has no timing, because it is not part of a conversation. */
-  writeInput(bytes: Uint8Array): Promise<void>;
-  close(): Promise<void>;
-  /** Digests of the written files, final after `close`. Files started by an earlier process are not included. */
-  digests(): readonly StreamDigest[];
-}
+export type AttemptCapture = Awaited<ReturnType<typeof openAttemptCapture>>;
 
 /** Digest of a captured stream, to detect whether the file was changed afterwards. */
 export interface StreamDigest {
@@ -42,7 +34,7 @@ export interface StreamDigest {
 }
 
 /** Opens the raw logs of an attempt. Timing is written last, so it never refers to missing bytes. */
-export async function openAttemptCapture(folder: WritableRunFolder, attempt: number): Promise<AttemptCapture> {
+export async function openAttemptCapture(folder: WritableRunFolder, attempt: number) {
   const timing = await openForAppending(folder.attemptPath('timing', attempt), folder);
   const files = new Map<CapturedStream, OpenLog>();
   // Once a write has failed, all later ones fail too: the timing would refer to missing bytes.
@@ -88,8 +80,11 @@ export async function openAttemptCapture(folder: WritableRunFolder, attempt: num
   }
 
   return {
-    write: async (chunks) => (chunks.length === 0 ? lastWrite : enqueue(async () => appendAll(chunks))),
-    writeInput: async (bytes) =>
+    /** Records bytes in order of arrival, with one write per file; resolves once they are in the files. */
+    write: async (chunks: readonly CapturedChunk[]) =>
+      chunks.length === 0 ? lastWrite : enqueue(async () => appendAll(chunks)),
+    /** Records the agent's initial input. It has no timing, because it is not part of a conversation. */
+    writeInput: async (bytes: Uint8Array) =>
       enqueue(async () => {
         await append('stdin', [bytes]);
       }),
@@ -97,7 +92,8 @@ export async function openAttemptCapture(folder: WritableRunFolder, attempt: num
       await lastWrite.catch(() => undefined);
       await Promise.all([timing, ...[...files.values()].map((log) => log.file)].map(async (file) => file.close()));
     },
-    digests: () =>
+    /** Digests of the written files, final after `close`. Files started by an earlier process are not included. */
+    digests: (): readonly StreamDigest[] =>
       [...files].flatMap(([stream, { length: bytes, hash }]) =>
         hash === null ? [] : [{ attempt, stream, bytes, sha256: hash.copy().digest('hex') }],
       ),
@@ -116,7 +112,6 @@ export async function writeAttemptMeta(folder: WritableRunFolder, attempt: numbe
   await writeJson(folder, folder.attemptPath('meta', attempt), meta);
 }
 
-/** Writes the list of files that an attempt changed in its working folder. */
 export async function writeFsDiff(folder: WritableRunFolder, attempt: number, diff: FsDiff): Promise<void> {
   await writeJson(folder, folder.attemptPath('fsDiff', attempt), diff);
 }
@@ -129,7 +124,6 @@ async function writeJson({ trustedRoot }: WritableRunFolder, path: string, value
 /** Enough for the paths of a hundred thousand files. */
 const MAX_FS_DIFF_BYTES = 16 * 1024 * 1024;
 
-/** Reads the list of files that an attempt changed; undefined if no list exists. */
 export async function readFsDiff(
   folder: RunFolder,
   attempt: number,

@@ -16,7 +16,6 @@ export interface ChunkWarning extends RunFolderWarning {
   readonly code: 'INTERLEAVING_UNKNOWN' | 'TIMING_INCONSISTENT';
 }
 
-/** Options for waiting for output that is still being written. */
 export interface Following {
   /** Returns true once the attempt will write nothing more. */
   hasEnded(): Promise<boolean>;
@@ -132,7 +131,6 @@ interface TimingEntry {
 /** The maximum length of a timing line; a valid one has four short fields. */
 const MAX_TIMING_LINE_BYTES = 4096;
 
-/** Parses a timing line; returns undefined if it is invalid. */
 export function parseTimingLine(line: string): TimingEntry | undefined {
   const value = parseJson(line);
   if (typeof value !== 'object' || value === null) return undefined;

@@ -27,44 +27,34 @@ import { join } from 'node:path';
 import { walkRunFolder, type RunFile } from '../run-files.js';
 
 /** The append-only logs of an active run. */
-export interface RunLogs {
-  /** Appends each event to its logs; resolves once all are in the files. `packs`: the same events in packed form. */
-  append(events: readonly Emitted[], packs?: readonly EventPack[]): Promise<void>;
-  /** Appends the counts of unknown types and fields in an attempt's output. */
-  appendDrift(summary: DriftSummary): Promise<void>;
-  /** Syncs appended data to disk, so it survives a power failure. */
-  sync(): Promise<void>;
-  close(): Promise<void>;
-}
+export type RunLogs = Awaited<ReturnType<typeof joinLogs>>;
 
 /** Opens a run's three logs for appending. Lines torn by a crash are removed first. */
 export async function openRunLogs(folder: WritableRunFolder): Promise<RunLogs> {
   return joinLogs(async (log) => openLogFile(folder.logPath(log), folder));
 }
 
-async function joinLogs(open: (log: RunLog) => Promise<LogFile>): Promise<RunLogs> {
+async function joinLogs(open: (log: RunLog) => Promise<LogFile>) {
   const logs = new Map<RunLog, LogFile>();
   for (const log of listKeys(RUN_LOGS)) logs.set(log, await open(log));
 
-  /** Joins the lines for each log so each gets a single write, because this runs for every event. */
-  async function append(events: readonly Emitted[], packs: readonly EventPack[] = packEvents(events)): Promise<void> {
-    const diagnostics = events.filter((emitted) => selectLogs(emitted) === RASP_AND_DIAGNOSTICS);
-    const lines: Record<RunLog, string> = {
-      rasp: '',
-      fcmp: '',
-      diagnostics: encodeLines(diagnostics.map(({ event }) => event)),
-    };
-    for (const pack of packs) lines[pack.protocol] += pack.lines;
-    await Promise.all([...logs].map(async ([name, log]) => log.appendLines(lines[name])));
-  }
-
-  async function forEachLog(step: (log: LogFile) => Promise<void>): Promise<void> {
-    await Promise.all([...logs.values()].map(step));
+  async function forEachLog(step: (log: LogFile, name: RunLog) => Promise<void>): Promise<void> {
+    await Promise.all([...logs].map(async ([name, log]) => step(log, name)));
   }
 
   return {
-    append,
-    appendDrift: async (summary) => logs.get('diagnostics')?.append([summary]),
+    /**
+     * Appends each event to its logs; resolves once all are in the files. `packs`: the same events in packed form. The
+     * lines for each log are joined, so each gets a single write, because this runs for every event.
+     */
+    async append(events: readonly Emitted[], packs: readonly EventPack[] = packEvents(events)): Promise<void> {
+      const diagnostics = encodeLines(events.filter(isDiagnostic).map(({ event }) => event));
+      const lines: Record<RunLog, string> = { rasp: '', fcmp: '', diagnostics };
+      for (const pack of packs) lines[pack.protocol] += pack.lines;
+      await forEachLog(async (log, name) => log.appendLines(lines[name]));
+    },
+    /** Appends the counts of unknown types and fields in an attempt's output. */
+    appendDrift: async (summary: DriftSummary) => logs.get('diagnostics')?.append([summary]),
     sync: async () => forEachLog(async (log) => log.sync()),
     close: async () => forEachLog(async (log) => log.close()),
   };
@@ -76,35 +66,19 @@ export interface Row {
   readonly value: object;
 }
 
-const FCMP_ONLY: readonly RunLog[] = ['fcmp'];
-const RASP_ONLY: readonly RunLog[] = ['rasp'];
-const RASP_AND_DIAGNOSTICS: readonly RunLog[] = ['rasp', 'diagnostics'];
-
-/** Selects an event's logs: RASP and FCMP events go to their own log, diagnostics also to the diagnostics log. */
-function selectLogs({ protocol, event }: Emitted): readonly RunLog[] {
-  if (protocol === 'fcmp') return FCMP_ONLY;
-  return event.event.category === 'diagnostic' ? RASP_AND_DIAGNOSTICS : RASP_ONLY;
-}
-
+/** Lists an event's rows: RASP and FCMP events go to their own log, diagnostics also to the diagnostics log. */
 export function toRows(emitted: Emitted): Row[] {
-  return selectLogs(emitted).map((log) => ({ log, value: emitted.event }));
+  const { protocol, event: value } = emitted;
+  const row = { log: protocol, value };
+  return isDiagnostic(emitted) ? [row, { log: 'diagnostics', value }] : [row];
 }
 
-/** Creates the row that counts an attempt's drift. */
-export function toDriftRow(summary: DriftSummary): Row {
-  return { log: 'diagnostics', value: summary };
+function isDiagnostic({ protocol, event }: Emitted): boolean {
+  return protocol === 'rasp' && event.event.category === 'diagnostic';
 }
 
 /** An append-only log with one JSON value per line. */
-export interface LogFile {
-  /** Appends values, one per line, in the order of the calls; resolves once they are in the file. */
-  append(values: readonly object[]): Promise<void>;
-  /** Appends lines that are already formatted, each with its newline. */
-  appendLines(lines: string): Promise<void>;
-  /** Syncs appended data to disk, so it survives a power failure. */
-  sync(): Promise<void>;
-  close(): Promise<void>;
-}
+export type LogFile = ReturnType<typeof createLogFile>;
 
 const NEWLINE = 0x0a;
 const BLOCK_BYTES = 64 * 1024;
@@ -125,7 +99,7 @@ export async function openLogFile(path: string, root: TrustedRoot = {}): Promise
 }
 
 /** Creates a log that appends to an open file. Lines are collected until they have `batchLength` characters. */
-function createLogFile(file: AppendableFile, batchLength = 0): LogFile {
+function createLogFile(file: AppendableFile, batchLength = 0) {
   // Once a write has failed, all later ones fail too: the next line could be joined to an incomplete one.
   let lastWrite: Promise<void> = Promise.resolve();
   let collected = '';
@@ -137,14 +111,18 @@ function createLogFile(file: AppendableFile, batchLength = 0): LogFile {
     return lastWrite;
   }
 
+  /** Appends lines that are already formatted, each with its newline. */
   async function appendLines(lines: string): Promise<void> {
     collected += lines;
     return collected.length < batchLength ? undefined : write();
   }
 
   return {
-    append: async (values) => appendLines(values.map((value) => `${JSON.stringify(value)}\n`).join('')),
+    /** Appends values, one per line, in the order of the calls; resolves once they are in the file. */
+    append: async (values: readonly object[]) =>
+      appendLines(values.map((value) => `${JSON.stringify(value)}\n`).join('')),
     appendLines,
+    /** Syncs appended data to disk, so it survives a power failure. */
     async sync() {
       await write();
       await file.datasync();
@@ -220,22 +198,17 @@ export async function* readLogFile(
   }
 }
 
-/** Reads a log of events in order, even while it grows. */
-interface EventTail {
-  /** Returns the next events, at least one; undefined if there are no more yet. */
-  read(): Promise<readonly Emitted[] | undefined>;
-  /** Whether the log existed when it was last read. */
-  readonly exists: boolean;
-  close(): Promise<void>;
-}
-
-/** Opens a log of one protocol. Lines that are not events with a position are skipped: an agent can write to the folder. */
-export function openEventTail(open: OpenFile, protocol: Emitted['protocol']): EventTail {
+/**
+ * Reads a log of one protocol in order, even while it grows. Lines that are not events with a position are skipped: an
+ * agent can write to the folder.
+ */
+export function openEventTail(open: OpenFile, protocol: Emitted['protocol']) {
   const lines = openLineTail(open, MAX_LINE_BYTES);
   const hasPosition = (event: object): boolean =>
     get.count(event, 'seq') !== null && (protocol === 'fcmp' || get.count(event, 'attempt_number') !== null);
   return {
-    async read() {
+    /** Returns the next events, at least one; undefined if there are no more yet. */
+    async read(): Promise<readonly Emitted[] | undefined> {
       for (let line = await lines.next(); line !== undefined; line = await lines.next()) {
         const values = line.text === undefined ? [] : (decodeLine(line.text) ?? []);
         const events = values.filter(hasPosition).map((event) => ({ protocol, event }) as Emitted);
@@ -243,6 +216,7 @@ export function openEventTail(open: OpenFile, protocol: Emitted['protocol']): Ev
       }
       return undefined;
     },
+    /** Whether the log existed when it was last read. */
     get exists() {
       return lines.exists;
     },

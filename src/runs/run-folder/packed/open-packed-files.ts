@@ -25,14 +25,11 @@ const MAX_DEFLATED_BYTES = 64 * 1024 * 1024;
 /** Files up to this size are deflated; larger files are stored, so any part of them can be read separately. */
 export const SMALL_FILE_BYTES = 1024 * 1024;
 
-export interface PackedFiles {
-  /** The folder that contains all of them, if any; their paths are relative to it. */
-  readonly root: string | undefined;
-  readonly files: readonly RunFile[];
-}
-
-/** Reads the directory of a packed run. Large files are read in parts, small ones in full. */
-export async function openPackedFiles(open: OpenFile, place: string): Promise<PackedFiles> {
+/**
+ * Reads the directory of a packed run. Paths are relative to the folder `root` that contains all files, if any. Large
+ * files are read in parts, small ones in full.
+ */
+export async function openPackedFiles(open: OpenFile, place: string) {
   const file = await open();
   if (file === undefined) {
     throw new RunFolderError(
@@ -45,7 +42,7 @@ export async function openPackedFiles(open: OpenFile, place: string): Promise<Pa
     checkPaths(entries, place);
     const [first] = entries[0]?.path.split('/') ?? [];
     const root = entries.every(({ path }) => path.startsWith(`${first}/`)) ? first : undefined;
-    const files = entries
+    const files: readonly RunFile[] = entries
       // Other tools write an entry for each folder.
       .filter(({ path }) => !path.endsWith('/'))
       .map((entry) => ({

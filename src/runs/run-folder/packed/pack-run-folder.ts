@@ -49,7 +49,6 @@ type PackStep = (typeof PACK_STEPS)[number];
 /** Packed runs are written here first. Shards have names of three hexadecimal digits. */
 export const TEMPORARY_FOLDER = 'tmp';
 
-/** Limits for packing: a larger run is not packed. */
 const MAX_BYTES = 64 * 1024 ** 3;
 const MAX_FILES = 10_000;
 
@@ -168,16 +167,10 @@ async function writePacked(
   }
 }
 
-interface EntryPosition {
-  readonly path: string;
-  readonly mtimeMs: number;
-  readonly offset: number;
-}
-
 async function addFile(
   target: FileHandle,
   source: ReadableFile,
-  { path, mtimeMs, offset }: EntryPosition,
+  { path, mtimeMs, offset }: Pick<ZipEntry, 'path' | 'mtimeMs' | 'offset'>,
 ): Promise<ZipEntry> {
   const { size } = await source.stat();
   const common = { path, mtimeMs, offset, size };
@@ -235,7 +228,6 @@ function createChangedError(path: string): RunFolderError {
   return new RunFolderError('RUN_FOLDER_CHANGED', message);
 }
 
-/** Removes a packed run; returns whether it existed. */
 export async function removePackedRun(data: string, runId: string): Promise<boolean> {
   try {
     await unlink(getPackedRunPath(data, runId));

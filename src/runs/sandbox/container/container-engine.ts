@@ -22,7 +22,6 @@ export interface ContainerEngine {
   readonly isRootless: boolean;
   /** Runs one of its commands; resolves also if that fails. */
   run(args: readonly string[], options?: EngineCall): Promise<EngineAnswer>;
-  /** The words that start the engine. */
   readonly command: readonly [string, ...string[]];
 }
 
@@ -43,7 +42,6 @@ export interface EngineAnswer {
 /** A container as the engine describes it. `absent`: the engine answers, and has none with this id. */
 export type FoundContainer = 'absent' | ContainerState;
 
-/** The state of a container. */
 export interface ContainerState {
   readonly id: string;
   /** `pending`: created, but never started. */

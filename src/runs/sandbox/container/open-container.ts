@@ -10,42 +10,32 @@ import {
   refuseGaps,
   rejectBroadFolder,
 } from '../mounts/complete-mounts.js';
-import { createPlaceholders, findGitFolders, type GitGuards, type GuardGit } from '../mounts/git-folders.js';
+import { createPlaceholders, findGitFolders, type GuardGit } from '../mounts/git-folders.js';
 import { SandboxError, sortMounts, type Mount } from '../mounts/mount.js';
 import { listsLoopback } from '../network/host-list.js';
 import { PROXY_PORT, PROXY_SOCKET, createForwarder, createProxyEnvironment, openProxy } from '../network/proxy.js';
-import type { DeniedHost, Proxy } from '../network/proxy.js';
-import { PRIVATE_BYTES, SHARED_MEMORY_BYTES, type Sandbox, type SandboxNetwork } from '../open-sandbox.js';
+import type { Proxy } from '../network/proxy.js';
+import { PRIVATE_BYTES, SHARED_MEMORY_BYTES, type Sandbox, type SandboxRequest } from '../open-sandbox.js';
 import { findProblem, inspectContainer, removeContainer, wasKilled, type ContainerEngine } from './container-engine.js';
 import { PlacementError, type PlacementFailure } from './placement-error.js';
 
 /** A command to run in a container. Folders are absolute and without links. */
-export interface ContainerRequest {
+export interface ContainerRequest extends Pick<
+  SandboxRequest,
+  'command' | 'workdir' | 'env' | 'runDir' | 'hidden' | 'isRequired' | 'guards' | 'network' | 'onDenied'
+> {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly image: string;
   readonly cpu?: number | undefined;
   /** Such as `512Mi`. */
   readonly memory?: string | undefined;
-  readonly command: readonly [string, ...string[]];
-  readonly workdir: string;
-  readonly env: Readonly<Record<string, string>>;
   /** Variables for the command that starts the container, besides those of this process. */
   readonly engineEnv: Readonly<Record<string, string>>;
-  /** The run folder, which the process may write to. */
-  readonly runDir: string;
   /** The folder on the host that is its home folder. */
   readonly home: string;
-  /** Absolute paths that are hidden inside a mounted folder. */
-  readonly hidden: readonly string[];
-  /** Whether a container that cannot guarantee everything is refused. */
-  readonly isRequired: boolean;
-  readonly guards: GitGuards;
-  readonly network: SandboxNetwork;
-  readonly onDenied: (denied: DeniedHost) => void;
 }
 
-/** The home folder inside. */
 const HOME = '/home/agent';
 /** Variables that describe the host, and not what the process should do. */
 const HOST_VARIABLES = ['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'TMPDIR', 'ALL_PROXY', 'all_proxy'];

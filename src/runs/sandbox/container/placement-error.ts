@@ -31,7 +31,6 @@ const ADVICE: Readonly<Record<PlacementFailureCause, string>> = {
   unknown: 'Check the container engine of this host.',
 };
 
-/** Renders a failure as a message. */
 export function describePlacementFailure({ cause, reason }: PlacementFailure): string {
   return `The container failed: ${reason.replace(/[.\s]+$/, '')}. ${ADVICE[cause]}`;
 }

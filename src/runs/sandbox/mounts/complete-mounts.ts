@@ -14,7 +14,6 @@ export interface CompleteMounts {
 export const INCOMPLETE_SEARCH =
   'the working folder has too many folders or repositories to protect the hooks of all of them; use a smaller folder';
 
-/** The folders that the mounts must protect and hide. */
 interface Protection {
   /** Writable folders, which are searched for repositories. */
   readonly writable: readonly string[];

@@ -1,8 +1,7 @@
 import { lstat, readdir, realpath, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { makeFolder, readSmallFile } from '../../../base/files/index.js';
-import type { Mount } from './mount.js';
-import { isWithin } from './mount.js';
+import { type Mount, isWithin } from './mount.js';
 import { isBroad } from './system-folders.js';
 
 const MAX_BYTES = 16 * 1024;
@@ -17,7 +16,6 @@ const PLACEHOLDERS = { commondir: '.\n', config: '', 'config.worktree': '' } as 
 /** Entries of a git directory that a sandboxed agent must not change, because git would execute what they name. */
 const GUARDED_NAMES = [...Object.keys(PLACEHOLDERS), 'hooks', 'modules', 'worktrees'];
 
-/** How the git directory of a working folder is searched for. */
 interface GitSearch {
   readonly home: string;
   readonly guard: GuardGit;
@@ -84,7 +82,6 @@ export async function guardGitFolder(folder: string, guard: GuardGit): Promise<r
 const MAX_EXAMINED = 20_000;
 const MAX_REPOSITORIES = 64;
 const SKIPPED_NAMES = ['.git', 'node_modules'];
-/** Folders that are read at the same time. */
 const BATCH = 64;
 
 interface Search {

@@ -4,7 +4,6 @@ import { sortMounts, type Mount } from './mount.js';
 
 type Command = readonly [string, ...string[]];
 
-/** A mounted file or folder, and its device and inode. */
 interface Pinned {
   readonly at: string;
   readonly id: string;

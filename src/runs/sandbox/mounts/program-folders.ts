@@ -1,8 +1,7 @@
 import { lstat, open, readlink, realpath, stat } from 'node:fs/promises';
 import { basename, delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
 import { findExecutable } from '../../../base/files/index.js';
-import type { Mount } from './mount.js';
-import { isWithin } from './mount.js';
+import { type Mount, isWithin } from './mount.js';
 import { isBroad, isInSystem } from './system-folders.js';
 
 /** Where to look for executables; the working folder and the home folder are no installation. */
@@ -13,7 +12,6 @@ export interface ProgramSearch {
   readonly home: string;
 }
 
-/** The mounts that a command needs. */
 export interface ProgramMounts {
   readonly mounts: readonly Mount[];
   /** Scripts that are not part of an installation: files next to them are not mounted. */

@@ -36,7 +36,6 @@ export function isBroad(folder: string, home: string): boolean {
   return BROAD_FOLDERS.includes(folder) || home === folder || home.startsWith(`${folder}/`);
 }
 
-/** Whether a path is inside one of the system folders. */
 export function isInSystem(path: string): boolean {
   return SYSTEM_FOLDERS.some((folder) => path === folder || path.startsWith(`${folder}/`));
 }

@@ -1,6 +1,5 @@
 import { BlockList, isIP } from 'node:net';
 
-/** Ports of a host that is listed without a port. */
 const DEFAULT_PORTS = [80, 443];
 
 interface ListedHost {
@@ -10,10 +9,7 @@ interface ListedHost {
 }
 
 /** The hosts that a sandbox may reach. */
-export interface HostList {
-  /** Whether connections to a port of a host are allowed. An IP address must be listed itself. */
-  allows(host: string, port: number): boolean;
-}
+export type HostList = ReturnType<typeof readHostList>;
 
 /**
  * Parses a run's host list.
@@ -21,10 +17,11 @@ export interface HostList {
  * @example
  * readHostList(['api.openai.com', '*.example.org:8443']).allows('api.openai.com', 443) // true
  */
-export function readHostList(entries: readonly string[]): HostList {
+export function readHostList(entries: readonly string[]) {
   const listedHosts = entries.map(readEntry);
   return {
-    allows: (host, port) => {
+    /** Whether connections to a port of a host are allowed. An IP address must be listed itself. */
+    allows: (host: string, port: number): boolean => {
       const requested = normalizeHost(host);
       return listedHosts.some(({ name, ports }) => ports.includes(port) && matches(name, requested));
     },

@@ -1,11 +1,8 @@
 import type { Duplex } from 'node:stream';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
-import { connect, isIP } from 'node:net';
-import { createServer, request as requestHttp } from 'node:http';
+import { type IncomingMessage, type ServerResponse, createServer, request as requestHttp } from 'node:http';
+import { type Socket, connect, isIP } from 'node:net';
 import { lookup } from 'node:dns/promises';
-import { normalizeHost, readHostList, isPrivateAddress } from './host-list.js';
-import type { HostList } from './host-list.js';
+import { normalizeHost, readHostList, isPrivateAddress, type HostList } from './host-list.js';
 
 /** A denied connection from a sandboxed process. */
 export interface DeniedHost {
@@ -22,9 +19,7 @@ export interface ProxyOptions {
 }
 
 /** A proxy for the processes in one sandbox. */
-export interface Proxy {
-  close(): Promise<void>;
-}
+export type Proxy = Awaited<ReturnType<typeof openProxy>>;
 
 const MAX_CONNECTIONS = 256;
 const CONNECT_MS = 30_000;
@@ -46,7 +41,7 @@ const HOP_FIELDS = ['proxy-authorization', 'proxy-connection', 'connection', 'ke
  * @example
  * const proxy = await openProxy('/run/me/proxy.sock', { hosts: ['api.openai.com'], onDenied: ({ host }) => log(host) });
  */
-export async function openProxy(socketPath: string, options: ProxyOptions): Promise<Proxy> {
+export async function openProxy(socketPath: string, options: ProxyOptions) {
   const hosts = readHostList(options.hosts);
   const resolve = options.resolve ?? resolveName;
   const open = new Set<Duplex>();
@@ -148,7 +143,7 @@ export async function openProxy(socketPath: string, options: ProxyOptions): Prom
     server.listen(socketPath, done);
   });
   return {
-    async close() {
+    async close(): Promise<void> {
       const closed = new Promise<void>((done) => {
         server.close(() => done());
       });

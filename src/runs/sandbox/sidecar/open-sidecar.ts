@@ -17,7 +17,6 @@ const OWN_VARIABLES = ['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'TMPDIR'];
 const START_MS = 600_000;
 const RETRY_MS = 250;
 
-/** The connection to the agent's container. */
 interface JoinedSidecar {
   /** Resolves when the container has ended before it was closed. */
   readonly lost: Promise<void>;
