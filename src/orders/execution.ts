@@ -34,12 +34,7 @@ export function createExecution(execution: Execution): ExecutionRecord {
   };
 }
 
-/**
- * Returns the parse status of a result.
- *
- * @example
- * getParseStatus(await readWorkResult({ dir, stdout, stderr, order })) // 'parsed', 'incomplete', 'unreadable', …
- */
+/** Returns the parse status of a result. */
 export function getParseStatus({ source, result, problems }: Reading): ExecutionRecord['parse_status'] {
   switch (source) {
     case 'none':

@@ -91,17 +91,8 @@ export function formatTrigger(order: Pick<WorkOrder, 'run_id'>, itemId?: string)
 }
 
 function chooseAction({ action }: Decision, resolved: CommentContent['resolved']): string {
-  switch (resolved?.resolution.action) {
-    case 'accept':
-    case 'edit':
-      return 'accept';
-    case 'reject':
-      return 'reject';
-    case 'retry':
-      return 'unblock';
-    case undefined:
-      return action === 'advance' ? 'update' : 'blocked';
-  }
+  if (resolved !== undefined) return RESOLVED[resolved.resolution.action].action;
+  return action === 'advance' ? 'update' : 'blocked';
 }
 
 /** Returns the result if it names this run; a result that names another run is not shown. */
@@ -123,7 +114,7 @@ function findCommit({ reading, resolved }: CommentContent, result: WorkResult | 
 function explainDecision({ decision, resolved }: CommentContent, words: CommentWords): readonly string[] {
   const comments = resolved?.resolution.comments ?? [];
   const lines = comments.map((comment) => `${describeLine(comment)}: ${comment.text}`);
-  const outcome = words.outcome[resolved?.resolution.action ?? decision.action];
+  const outcome = words.outcome?.[resolved?.resolution.action ?? decision.action] ?? '';
   return [outcome, toLine(decision.reason), comments.length === 0 ? '' : renderList(lines, words)];
 }
 
@@ -251,40 +242,23 @@ const FULL_WIDTH_AT = '\uff20';
 
 /**
  * Returns the issue state after a decision, or undefined if it does not change. Never `done`: only a human sets that.
- *
- * @example
- * getIssueState({ action: 'advance', reason: '…', result_code: 'none', next: '…' }) // 'review'
  */
-export function getIssueState(decision: Pick<Decision, 'action'>): IssueState | undefined {
-  switch (decision.action) {
-    case 'advance':
-      return 'review';
-    case 'blocked':
-      return 'blocked';
-    case 'needs-human':
-      return 'needs-human';
-    case 'archive':
-      return undefined;
-  }
+export function getIssueState({ action }: Pick<Decision, 'action'>): IssueState | undefined {
+  return action === 'advance' ? 'review' : action === 'archive' ? undefined : action;
 }
 
-/**
- * Returns the issue state after a human decision.
- *
- * @example
- * getResolvedState('accept') // 'review'
- */
+/** Returns the issue state after a human decision. */
 export function getResolvedState(action: Resolution['action']): IssueState {
-  switch (action) {
-    case 'accept':
-    case 'edit':
-      return 'review';
-    case 'reject':
-      return 'blocked';
-    case 'retry':
-      return 'doing';
-  }
+  return RESOLVED[action].state;
 }
+
+/** The name of each human decision in the header of a comment, and the issue state after it. */
+const RESOLVED = {
+  accept: { action: 'accept', state: 'review' },
+  edit: { action: 'accept', state: 'review' },
+  reject: { action: 'reject', state: 'blocked' },
+  retry: { action: 'unblock', state: 'doing' },
+} as const;
 
 /** The words of comments in one language. Lines such as `RunId: …` are the same in all, because programs read them. */
 interface CommentWords {
@@ -294,8 +268,8 @@ interface CommentWords {
   readonly inRun: (run: string) => string;
   readonly more: (count: number) => string;
   readonly moreCharacters: (count: number, run: string) => string;
-  /** The sentence before the reason, which is in English; empty if the reason says it. */
-  readonly outcome: Readonly<Record<Decision['action'] | Resolution['action'], string>>;
+  /** The sentence before the reason, which is in English; none if the reason says it. */
+  readonly outcome?: Readonly<Record<Decision['action'] | Resolution['action'], string>>;
 }
 
 /** Unchecked evidence has two groups: the agent's claims, and checks that Sluice could not run. */
@@ -312,16 +286,6 @@ const ENGLISH: CommentWords = {
   inRun: (run) => ` (run ${run})`,
   more: (count) => `and ${count} more`,
   moreCharacters: (count, run) => `… ${count} more characters in the result of run ${run}`,
-  outcome: {
-    advance: '',
-    'needs-human': '',
-    blocked: '',
-    archive: '',
-    accept: '',
-    edit: '',
-    reject: '',
-    retry: '',
-  },
 };
 
 const CHINESE: CommentWords = {

@@ -2,7 +2,7 @@ import { findMissingEvidence } from '../proof/missing-evidence.js';
 import { showLine } from '../plain-text.js';
 import { isIncompleteCode } from '../../store/records/index.js';
 import type { EvidencePolicy } from '../proof/checks.js';
-import { findContradicted, findUnproven } from '../proof/judge-result.js';
+import { findUnproven } from '../proof/judge-result.js';
 import type {
   Decision,
   Evidence,
@@ -152,7 +152,7 @@ const RULES: readonly Rule[] = [
   },
 
   function isContradicted({ reading, evidence = [], ...end }) {
-    const contradictions = findContradicted(evidence);
+    const contradictions = evidence.filter(({ verdict }) => verdict === 'contradicted');
     if (contradictions.length === 0) return undefined;
     const facts = contradictions.slice(0, 3).map(({ detail }) => toSentence(detail));
     return askHuman(
@@ -265,43 +265,24 @@ function askHuman(result_code: ResultCode, reason: string, next: string): Decisi
   return { action: 'needs-human', result_code, reason, next };
 }
 
-/**
- * Turns a human choice into a decision. A retry archives the old run's result; the new run is decided separately.
- *
- * @example
- * decideFromResolution({ action: 'reject', who: 'Ada', why: 'wrong branch' }).action // 'blocked'
- */
+/** Turns a human choice into a decision. A retry archives the old run's result; the new run is decided separately. */
 export function decideFromResolution({ action, who, why }: Pick<Resolution, 'action' | 'who' | 'why'>): Decision {
-  const name = showLine(who, 100);
-  const explanation = `: ${showLine(why, 500)}`;
-  switch (action) {
-    case 'accept':
-      return {
-        action: 'advance',
-        result_code: 'none',
-        reason: `${name} accepted the result${explanation}`,
-        next: 'Review the change.',
-      };
-    case 'edit':
-      return {
-        action: 'advance',
-        result_code: 'none',
-        reason: `${name} corrected the result and accepted it${explanation}`,
-        next: 'Review the change.',
-      };
-    case 'reject':
-      return {
-        action: 'blocked',
-        result_code: 'manual_intervention',
-        reason: `${name} rejected the result${explanation}`,
-        next: 'Change the order and submit it again.',
-      };
-    case 'retry':
-      return {
-        action: 'archive',
-        result_code: 'manual_intervention',
-        reason: `${name} retried the order${explanation}`,
-        next: 'Wait for the new run.',
-      };
-  }
+  const { decision, result_code, did, next } = RESOLVED[action];
+  return { action: decision, result_code, reason: `${showLine(who, 100)} ${did}: ${showLine(why, 500)}`, next };
 }
+
+const ACCEPTED = { decision: 'advance', result_code: 'none', next: 'Review the change.' } as const;
+const NOT_ACCEPTED = { result_code: 'manual_intervention' } as const;
+
+/** The decision that each human choice becomes, and what the human did. */
+const RESOLVED = {
+  accept: { ...ACCEPTED, did: 'accepted the result' },
+  edit: { ...ACCEPTED, did: 'corrected the result and accepted it' },
+  reject: {
+    ...NOT_ACCEPTED,
+    decision: 'blocked',
+    did: 'rejected the result',
+    next: 'Change the order and submit it again.',
+  },
+  retry: { ...NOT_ACCEPTED, decision: 'archive', did: 'retried the order', next: 'Wait for the new run.' },
+} as const;

@@ -1,5 +1,5 @@
 import { getErrorMessage } from '../../base/index.js';
-import type { Budget, BudgetReport, RunRecord } from '../../store/records/index.js';
+import type { Budget, BudgetReport, RunRecord, RunResult } from '../../store/records/index.js';
 import type { RunBudget } from '../../runs/index.js';
 import { describeBudget, type BudgetLimit, type Budgets } from '../../store/index.js';
 import { retryStore } from './retry-store.js';
@@ -118,14 +118,7 @@ function createRunBudget(
 export async function settleBudget(
   { logger }: Pick<WorkContext, 'logger'>,
   budget: RunBudget | undefined,
-  used:
-    | {
-        readonly input_tokens: number;
-        readonly output_tokens: number;
-        readonly total_tokens?: number;
-        readonly cost?: number;
-      }
-    | undefined,
+  used: RunResult['usage'],
 ): Promise<void> {
   if (budget === undefined || used === undefined) return;
   const tokens = used.total_tokens ?? used.input_tokens + used.output_tokens;

@@ -11,15 +11,7 @@ import { repeatWork } from './repeat-work.js';
 import { Slots } from './slots.js';
 import { createWaker } from './waker.js';
 import { DEFAULT_LEASE_MS } from './worker-options.js';
-import type {
-  BudgetedRun,
-  BudgetOutcome,
-  ClaimOptions,
-  WorkContext,
-  Worker,
-  WorkerLead,
-  WorkerStore,
-} from './worker-options.js';
+import type { ClaimOptions, WorkContext, Worker, WorkerLead, WorkerStore } from './worker-options.js';
 
 const DEFAULT_CONCURRENCY = 4;
 /** Work is normally found by wake-ups; a poll only finds work whose wake-up was lost. */
@@ -32,7 +24,7 @@ const CLOCK_TOLERANCE_MS = 5000;
 export interface ClaimingOptions extends ClaimOptions {
   readonly store: WorkerStore;
   readonly lead: WorkerLead;
-  readonly requestBudget?: (run: BudgetedRun, signal: AbortSignal) => Promise<BudgetOutcome>;
+  readonly requestBudget?: WorkContext['requestBudget'];
   /** Starts what this process does besides, for all workers or for its host; nothing by default. */
   readonly startDuties?: (worker: DutyContext) => Duties;
 }
@@ -55,34 +47,21 @@ export interface DutyContext {
 /** Work besides claimed runs. */
 export interface Duties {
   /** Called when there might be comments to deliver. */
-  wake(): void;
+  wake?(): void;
   /** Called when leases of this host have expired. */
-  onExpired(): void;
+  onExpired?(): void;
   /** Called when the worker stops: starts nothing more, and waits for what is in progress. */
-  stop(): Promise<void>;
+  stop?(): Promise<void>;
   /** Called after the last run has ended. */
-  finish(): Promise<void>;
+  finish?(): Promise<void>;
 }
-
-const NO_DUTIES: Duties = {
-  wake: () => undefined,
-  onExpired: () => undefined,
-  stop: async () => undefined,
-  finish: async () => undefined,
-};
 
 /** Claims runs and executes them, with the orders they carry, until it is stopped. */
 export function claimRuns(options: ClaimingOptions): Worker {
-  const { store, lead, kinds = ['orders', 'runs'], logger = silentLogger, requestBudget } = options;
-  const runs = { ...options.runs, data: chooseDataFolder(options.runs?.data) };
-  const { clock = () => store.now() } = options;
-  const { leaseMs = DEFAULT_LEASE_MS, pollMs = DEFAULT_POLL_MS, concurrency = DEFAULT_CONCURRENCY } = options;
-  const { reconcileMs = leaseMs } = options;
+  const { kinds = ['orders', 'runs'], pollMs = DEFAULT_POLL_MS, concurrency = DEFAULT_CONCURRENCY } = options;
   if (!Number.isInteger(concurrency) || concurrency < 1) {
     throw new SluiceError('INVALID_OPTION', 'Invalid concurrency: use an integer of at least 1.');
   }
-  const newId = options.newId ?? createUlidGenerator(clock);
-  const id = newId();
   const outOfTime = new AbortController();
   // Every run adds a listener.
   setMaxListeners(0, outOfTime.signal);
@@ -90,29 +69,19 @@ export function claimRuns(options: ClaimingOptions): Worker {
   const workWaker = createWaker();
   const reportWaker = createWaker();
   const wakeAt = (time: number) => workWaker.wakeAt(performance.now() + time - clock());
-  const context: WorkContext = {
-    store,
-    lead,
-    runs,
-    leaseMs,
-    clock,
-    logger,
-    wakeAt,
-    signal: outOfTime.signal,
-    slots,
-    sessions: options.sessions,
-    ...(requestBudget === undefined
-      ? {}
-      : { requestBudget: async (run: BudgetedRun) => requestBudget(run, outOfTime.signal) }),
-  };
+  const context: WorkContext = { ...createContext(options, outOfTime.signal), wakeAt, slots };
+  const { store, runs, leaseMs, clock, logger } = context;
+  const { reconcileMs = leaseMs } = options;
+  const newId = options.newId ?? createUlidGenerator(clock);
+  const id = newId();
   const fits = omitUndefined({ workerTypes: options.workerTypes, labels: options.labels });
   const tasks = new Set<Promise<void>>();
   const stopping = new AbortController();
 
-  let duties = NO_DUTIES;
+  let duties: Duties = {};
   const wake = () => {
     workWaker.wake();
-    duties.wake();
+    duties.wake?.();
   };
 
   /** Executes claimed work concurrently with the loop; a failure does not stop the worker. */
@@ -131,15 +100,18 @@ export function claimRuns(options: ClaimingOptions): Worker {
   }
   slots.onFree = wake;
 
-  /**
-   * Claims runs until the queue is empty or all slots are used. Each claim has its own worker id, so each can be lost
-   * separately.
-   */
+  /** Creates the holder of a claim: this process, with a separate worker id, so each claim can be lost separately. */
+  async function createHolder(): Promise<WorkerIdentity> {
+    const { pid, started } = await identifyOwnProcess();
+    return { worker_id: `${id}/${newId()}`, host: hostname(), pid, pid_started: started };
+  }
+
+  /** Claims runs until the queue is empty or all slots are used. */
   async function claimWork(): Promise<void> {
     while (!stopping.signal.aborted && !slots.isFull) {
-      const workerId = `${id}/${newId()}`;
+      const worker = await createHolder();
       const claimed = await store.claimRun({
-        worker: await identifyWorker(workerId),
+        worker,
         leaseMs,
         now: clock(),
         kinds,
@@ -150,7 +122,7 @@ export function claimRuns(options: ClaimingOptions): Worker {
       });
       if (claimed === undefined) return;
       // A server can have claimed it earlier, under another id.
-      const holder = claimed.record.owner?.worker_id ?? workerId;
+      const holder = claimed.record.owner?.worker_id ?? worker.worker_id;
       slots.take(holder);
       startTask(holder, async () => executeRun(context, claimed, holder));
     }
@@ -160,8 +132,8 @@ export function claimRuns(options: ClaimingOptions): Worker {
   async function adopt({ id: runId, owner, state, order }: RunRecord): Promise<boolean> {
     if (!kinds.includes(order === null ? 'runs' : 'orders')) return false;
     if (owner === null || stopping.signal.aborted || (state !== 'waiting' && slots.isFull)) return false;
-    const workerId = `${id}/${newId()}`;
-    const worker = await identifyWorker(workerId);
+    const worker = await createHolder();
+    const { worker_id: workerId } = worker;
     const record = await store.adoptRun({ id: runId, from: owner.worker_id, worker, leaseMs, now: clock() });
     if (record === undefined) return false;
     if (record.state !== 'waiting') slots.take(workerId);
@@ -186,7 +158,7 @@ export function claimRuns(options: ClaimingOptions): Worker {
       now,
       aliveUntil: now + 2 * leaseMs,
     });
-    if (hasExpiredRuns) duties.onExpired();
+    if (hasExpiredRuns) duties.onExpired?.();
   };
   const skewMs = clock() - Date.now();
   if (options.clock === undefined && Math.abs(skewMs) > CLOCK_TOLERANCE_MS) {
@@ -195,7 +167,7 @@ export function claimRuns(options: ClaimingOptions): Worker {
   const stopWatching = store.watchQueue(
     (work) => {
       if (work !== 'messages') workWaker.wake();
-      if (work !== 'runs') duties.wake();
+      if (work !== 'runs') duties.wake?.();
     },
     { worker: id, kinds, ...fits },
   );
@@ -210,7 +182,7 @@ export function claimRuns(options: ClaimingOptions): Worker {
     signal,
   });
   const duty = { clock, logger, data: runs.data, pollMs, reconcileMs, signal, wake: workWaker.wake, adopt };
-  duties = options.startDuties?.(duty) ?? NO_DUTIES;
+  duties = options.startDuties?.(duty) ?? {};
   // The worker reports until its last run has ended, even while it shuts down.
   const idle = new AbortController();
   const reports = repeatWork({
@@ -224,17 +196,17 @@ export function claimRuns(options: ClaimingOptions): Worker {
   async function stop(): Promise<void> {
     stopping.abort();
     stopWatching();
-    for (const waker of [workWaker, reportWaker]) waker.wake();
+    // Reports at once that the worker is stopping.
+    reportWaker.wake();
     // These come first, because one of them could be claiming a run.
-    await Promise.all([claiming, duties.stop()]);
+    await Promise.all([claiming, duties.stop?.()]);
     await Promise.all(tasks);
     idle.abort();
-    reportWaker.wake();
     await reports;
     await store.removeWorker(id).catch((error: unknown) => {
       logger.warn('cannot unregister the worker', { error: String(error) });
     });
-    await duties.finish();
+    await duties.finish?.();
   }
   let stopped: Promise<void> | undefined;
 
@@ -254,24 +226,25 @@ export function claimRuns(options: ClaimingOptions): Worker {
   };
 }
 
-/** Identifies the holder of a claim: this process, with a different worker id for every claim. */
-async function identifyWorker(workerId: string): Promise<WorkerIdentity> {
-  const { pid, started } = await identifyOwnProcess();
-  return { worker_id: workerId, host: hostname(), pid, pid_started: started };
+/** The part of the options that executes runs. */
+type ExecutionOptions = Pick<
+  ClaimingOptions,
+  'store' | 'lead' | 'runs' | 'requestBudget' | 'leaseMs' | 'clock' | 'logger' | 'sessions'
+>;
+
+function createContext(options: ExecutionOptions, signal: AbortSignal) {
+  const { store, lead, leaseMs = DEFAULT_LEASE_MS, logger = silentLogger, sessions, requestBudget } = options;
+  const { clock = () => store.now() } = options;
+  const runs = { ...options.runs, data: chooseDataFolder(options.runs?.data) };
+  return { store, lead, runs, leaseMs, clock, logger, signal, sessions, requestBudget };
 }
 
 /** Executes one run that is already claimed by `workerId`, and the order it carries. */
 export async function executeClaim(
-  options: Pick<ClaimingOptions, 'store' | 'lead' | 'runs' | 'requestBudget' | 'leaseMs' | 'logger' | 'sessions'>,
+  options: Omit<ExecutionOptions, 'clock'>,
   claimed: ClaimedRun,
   { workerId, signal }: { readonly workerId: string; readonly signal: AbortSignal },
 ): Promise<void> {
-  const { store, lead, leaseMs = DEFAULT_LEASE_MS, logger = silentLogger, requestBudget } = options;
-  const runs = { ...options.runs, data: chooseDataFolder(options.runs?.data) };
-  const request =
-    requestBudget === undefined ? {} : { requestBudget: async (run: BudgetedRun) => requestBudget(run, signal) };
-  const { sessions } = options;
-  const clock = () => store.now();
-  const context = { store, lead, runs, leaseMs, logger, signal, sessions, leavesWaiting: true, clock, ...request };
+  const context = { ...createContext(options, signal), leavesWaiting: true };
   await whileInProgress(workerId, async () => executeRun(context, claimed, workerId));
 }

@@ -9,7 +9,7 @@ import {
 } from '../../store/records/index.js';
 import { EXIT_UNKNOWN, settleOrder, finishOrder } from './order/finish-order.js';
 import { retryStore } from './retry-store.js';
-import { acquireFolder, CANCELED_BEFORE_START, isDetached, runToEnd } from './run-to-end.js';
+import { acquireFolder, CANCELED_BEFORE_START, endRun, isDetached, runToEnd, runWithoutOrder } from './run-to-end.js';
 import type { BudgetedRun, BudgetOutcome, WorkContext } from './worker-options.js';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -58,7 +58,7 @@ export async function executeRun(context: WorkContext, claimed: ClaimedRun, work
     if (order === null) await executePlainRun(budgeted, record, { workerId, claim, isMoved });
     else {
       await traceOrder(budgeted, claimed.record.spec.traceparent, order, async (inside) =>
-        executeOrder(inside, { record: order, unresolved: claimed.unresolved }, { workerId, claim, isMoved }),
+        executeOrder(inside, order, claimed.unresolved, { workerId, claim, isMoved }),
       );
     }
   } finally {
@@ -86,10 +86,10 @@ async function traceOrder(
 }
 
 async function requestBudget(context: WorkContext, run: BudgetedRun): Promise<BudgetOutcome> {
-  return (await context.requestBudget?.(run)) ?? NO_BUDGET;
+  return (await context.requestBudget?.(run, context.signal)) ?? NO_BUDGET;
 }
 
-const NO_BUDGET: Extract<BudgetOutcome, { readonly status: 'granted' }> = { status: 'granted' };
+const NO_BUDGET: BudgetOutcome = { status: 'granted' };
 
 function withBudget(context: WorkContext, outcome: BudgetOutcome): WorkContext {
   if (outcome.status !== 'granted' || outcome.budget === undefined) return context;
@@ -101,19 +101,12 @@ async function executePlainRun(
   { id, spec }: ClaimedRun['record'],
   { workerId, claim, isMoved = false }: Execution,
 ): Promise<void> {
-  const { store, clock, leavesWaiting: ownsFolder = false } = context;
+  const { leavesWaiting: ownsFolder = false } = context;
   const moved = isMoved ? { isMoved, ownsFolder, resumedFrom: 'waiting' as const } : {};
   const lock = await acquireFolder(context, { id, workerId }, spec.workdir);
   if (lock === 'busy') return;
   try {
-    const started = await retryStore(async () => store.markStarted({ id, workerId, now: clock() }), context);
-    if (started === 'lost') return;
-    const result =
-      started === 'canceled'
-        ? CANCELED_BEFORE_START
-        : await runToEnd(context, { id, workerId, spec, lock, mayDetach: true, ...moved }, claim);
-    if (isDetached(result)) return;
-    await retryStore(async () => store.endRun({ id, workerId, result, now: clock() }), context);
+    await runWithoutOrder(context, { id, workerId, spec, lock, mayDetach: true, ...moved }, claim);
   } finally {
     await lock?.release();
   }
@@ -122,33 +115,16 @@ async function executePlainRun(
 /** Continues a run whose worker is gone, after its claim was taken over. */
 export async function resumeAdopted(worker: WorkContext, record: RunRecord, workerId: string): Promise<void> {
   const { id, spec, state: resumedFrom } = record;
-  const { store, clock } = worker;
   const claim = holdClaim(worker, { id, workerId });
   try {
     // It reserved its share of the budgets when it started; further usage is still counted.
     const context = withBudget(worker, await requestBudget(worker, record));
     if (record.order !== null) return await resumeOrder(context, record, { workerId, claim });
     const run = { id, workerId, spec, lock: undefined, resumedFrom, mayDetach: true };
-    const result = await runToEnd(context, run, claim);
-    if (isDetached(result)) return;
-    await retryStore(async () => store.endRun({ id, workerId, result, now: clock() }), context);
+    await endRun(context, run, await runToEnd(context, run, claim));
   } finally {
     await claim.end();
   }
-}
-
-/** Executes a check of an order: a separate run that is already in the store and claimed by `workerId`. */
-async function executeCheck(context: WorkContext, id: string, workerId: string): Promise<void> {
-  const record = await retryStore(async () => context.store.findRun(id), context);
-  // It was recorded as started.
-  if (record !== undefined)
-    await executeRun(context, { record: { ...record, started_at: null }, order: null, unresolved: [] }, workerId);
-}
-
-/** A claimed order and its unresolved dependencies. */
-interface ClaimedOrder {
-  readonly record: OrderRecord;
-  readonly unresolved: readonly string[];
 }
 
 /** The claim under which a run is executed. */
@@ -165,7 +141,8 @@ interface Execution {
  */
 async function executeOrder(
   context: WorkContext,
-  { record: submitted, unresolved }: ClaimedOrder,
+  submitted: OrderRecord,
+  unresolved: readonly string[],
   { workerId, claim, isMoved = false }: Execution,
 ): Promise<void> {
   const { run: id } = submitted;
@@ -199,20 +176,16 @@ async function executeOrder(
     const start = 'error' in entered ? chosen : entered;
     leave = async () => leaveRepository(start, branch);
     const refusal = 'error' in entered ? entered.error : 'why' in entered ? entered.refusal : undefined;
-    const prepared = addTraceparent(
-      refusal !== undefined
-        ? { startError: refusal }
-        : await resumeSession(context, order, await prepareOrder(context, located, worktree, start)),
-      context.traceparent,
-    );
+    const prepared: Prepared =
+      refusal === undefined ? await prepareOrder(context, located, worktree, start) : { startError: refusal };
+    const spec = 'spec' in prepared ? await completeSpec(context, order, prepared.spec) : undefined;
     if (signal.aborted) return void (await store.releaseRun({ id, workerId, now: clock(), retryAt: clock() }));
-    const spec = 'spec' in prepared ? { spec: prepared.spec } : {};
-    const base = 'why' in start ? {} : { baseCommit: start.head };
-    const repositoryStart = 'spec' in prepared && canAsk(prepared.spec) ? serializeStart(start) : undefined;
+    const baseCommit = 'why' in start ? undefined : start.head;
+    const repositoryStart = spec !== undefined && canAsk(spec) ? serializeStart(start) : undefined;
+    const recordedStart = omitUndefined({ spec, baseCommit, repositoryStart });
     const localStart = Date.now();
     const started = await retryStore(
-      async () =>
-        store.markStarted({ id, workerId, now: clock(), ...spec, ...base, ...omitUndefined({ repositoryStart }) }),
+      async () => store.markStarted({ id, workerId, now: clock(), ...recordedStart }),
       context,
     );
     if (started === 'lost') return;
@@ -220,7 +193,7 @@ async function executeOrder(
       await removeWorktree(worktree);
       return await settle({ ...EXIT_UNKNOWN, canceled: true, runResult: CANCELED_BEFORE_START });
     }
-    if (!('spec' in prepared)) return await settle({ ...EXIT_UNKNOWN, ...prepared });
+    if (spec === undefined || 'startError' in prepared) return await settle({ ...EXIT_UNKNOWN, ...prepared });
     const mayDetach = repositoryStart !== undefined;
     const { env } = prepared;
     // It was asked to work in the repository itself, which can be a linked worktree.
@@ -232,25 +205,16 @@ async function executeOrder(
     const sandbox = { ...prepared.sandbox, commits };
     const found = isMoved ? { isMoved, ownsFolder: worktree !== undefined, resumedFrom: 'waiting' as const } : {};
     const findObstacle = createObstacleFinder(worktree, start);
-    const run = { id, workerId, spec: prepared.spec, env, sandbox, lock, mayDetach, findObstacle, ...found };
+    const run = { id, workerId, spec, env, sandbox, lock, mayDetach, findObstacle, ...found };
     const result = await runToEnd(context, run, claim);
     if (isDetached(result)) return void (leave = undefined);
     const since = isMoved ? {} : { localStart };
-    await finishOrder(context, { record, worktree, start, ...since }, result, { claim, executeCheck });
+    await finishOrder(context, { record, worktree, start, ...since }, result, claim);
   } finally {
     await leave?.();
     await lock?.release();
     await own?.release();
   }
-}
-
-/** Makes the order's span the parent of its run's span. */
-function addTraceparent<T extends Injection | { readonly startError: string }>(
-  prepared: T,
-  traceparent: string | undefined,
-): T {
-  if (traceparent === undefined || !('spec' in prepared)) return prepared;
-  return { ...prepared, spec: { ...prepared.spec, traceparent } };
 }
 
 /** Whether the agent can wait for a human. If so, another worker can resume the order. */
@@ -295,23 +259,21 @@ function getWorkFolder(worktree: Worktree | undefined, start: RepositoryStart | 
 }
 
 /**
- * Lets a retry continue in the reviewed run's session: only on the host that has the session, with the same engine, and
- * only if that engine can resume.
+ * Makes the order's span the parent of its run's span, and lets a retry continue in the reviewed run's session: only on
+ * the host that has the session, with the same engine, and only if that engine can resume.
  */
-async function resumeSession<T extends Injection | { readonly startError: string }>(
+async function completeSpec(
   context: WorkContext,
   { start_run: reviewedRun }: WorkOrder,
-  prepared: T,
-): Promise<T> {
-  if (reviewedRun === undefined || !('spec' in prepared)) return prepared;
-  const { spec } = prepared;
+  prepared: RunSpec,
+): Promise<RunSpec> {
+  const spec = { ...prepared, ...omitUndefined({ traceparent: context.traceparent }) };
+  if (reviewedRun === undefined) return spec;
   const reviewed = await retryStore(async () => context.store.findRun(reviewedRun), context);
-  const session = reviewed?.result?.session_id;
+  const session = reviewed?.result?.session_id ?? '';
   const isOnThisHost = reviewed?.owner?.host === hostname() && reviewed.spec.engine === spec.engine;
   const canResume = listLaunchers(context.runs.agents)[spec.engine]?.canResume === true;
-  if (!isOnThisHost || !canResume || session === undefined || session === null || !SESSION.test(session))
-    return prepared;
-  return { ...prepared, spec: { ...spec, session } };
+  return isOnThisHost && canResume && SESSION.test(session) ? { ...spec, session } : spec;
 }
 
 /** The format of a session id in a spec. */
@@ -319,13 +281,16 @@ const SESSION = new RegExp(runSpecSchema.properties.session.pattern);
 
 const POINTERS = 'the worktree has Git LFS pointers instead of files; add "lfs" to git.filters to get the files';
 
+/** Everything the agent needs to start, or why it cannot. */
+type Prepared = Injection | { readonly startError: string };
+
 /** Prepares everything the agent needs to start; returns a message if that fails. */
 async function prepareOrder(
   { lead, runs, logger }: WorkContext,
   { record: { order, run }, startError }: LocatedOrder,
   worktree: Worktree | undefined,
   start: RepositoryStart | UnknownStart,
-): Promise<Injection | { readonly startError: string }> {
+): Promise<Prepared> {
   if (startError !== undefined) return { startError };
   try {
     const runDir = getRunFolderPath(runs.data, run);
@@ -334,7 +299,8 @@ async function prepareOrder(
     if (worktree !== undefined) {
       const { error } = await createWorktree(worktree, 'why' in start ? undefined : start);
       if (error !== undefined) return { startError: error };
-      if (await hasPointers(worktree)) logger.warn(POINTERS, { run_id: run, repo: order.repo ?? order.repo_dir });
+      if (await hasPointers(worktree.folder, lead.filters))
+        logger.warn(POINTERS, { run_id: run, repo: order.repo ?? order.repo_dir });
     }
     await makeFolder(runs.data);
     await makeFolderBelow(runDir, runs.data);
@@ -376,5 +342,5 @@ async function resumeOrder(
   const findObstacle = createObstacleFinder(worktree, start);
   const run = { id, workerId, spec, env, sandbox, lock: undefined, resumedFrom, mayDetach: true, findObstacle };
   const result = await runToEnd(context, run, claim);
-  if (!isDetached(result)) await finishOrder(context, { record, worktree, start }, result, { claim, executeCheck });
+  if (!isDetached(result)) await finishOrder(context, { record, worktree, start }, result, claim);
 }

@@ -6,7 +6,7 @@ import { removeRunFolder } from '../../runs/run-folder/index.js';
 import type { RunStore } from '../../store/ports/index.js';
 import type { RunRecord } from '../../store/records/index.js';
 import type { Duties, DutyContext } from './claim-runs.js';
-import { adoptExpired, endOrphanedProcesses, listAttested } from './reconcile.js';
+import { endOrphanedProcesses, reconcileExpired } from './reconcile.js';
 import { repeatSweep, repeatWork } from './repeat-work.js';
 import { createWaker } from './waker.js';
 
@@ -31,28 +31,29 @@ interface HostDutyOptions {
 export function startHostDuties(options: HostDutyOptions, worker: DutyContext): Duties {
   const { store, runs, listExpired, reportLost } = options;
   const { clock, logger, data, signal, adopt, reconcileMs } = worker;
-  const { agents, sandbox } = runs;
+  const containers = runs.sandbox?.container;
   const waker = createWaker();
+  const adoptOrWarn = async (run: RunRecord) =>
+    adopt(run).catch((error: unknown) => {
+      logger.warn('cannot resume a run of a lost worker, will retry', { error: getErrorMessage(error) });
+      return false;
+    });
   async function reconcile(): Promise<void> {
     // This comes first, because a resumed run must not share its folder with old processes.
-    const containers = sandbox?.container;
     const processes = await endOrphanedProcesses({ store, data, containers });
     if (processes > 0) logger.info('processes of lost workers ended', { processes });
     if (signal.aborted) return;
-    const expired = { store, data, clock, adopt, ...(agents === undefined ? {} : { agents }) };
-    await adoptExpired(expired, listExpired()).catch((error: unknown) => {
-      logger.warn('cannot resume a run of a lost worker, will retry', { error: getErrorMessage(error) });
-    });
-    for await (const run of listAttested({ ...expired, containers }, listExpired())) {
+    const ports = { store, data, clock, adopt: adoptOrWarn, agents: runs.agents, containers };
+    for await (const run of reconcileExpired(ports, listExpired())) {
       await reportLost(run);
       logger.info('the container of a lost worker is gone', { run_id: run.id });
     }
   }
   /** Removes the folders that crashed workers have left, a day after the server has got the end of their runs. */
-  async function removeFolders(): Promise<number> {
+  async function removeFolders(stopping: AbortSignal): Promise<number> {
     let removed = 0;
     for (const id of await listFirstNames(join(data, 'runs'), MAX_FOLDERS, chooseFolder)) {
-      if (signal.aborted) break;
+      if (stopping.aborted) break;
       const { ended_at: endedAt = null } = (await store.findRun(id)) ?? {};
       if (endedAt === null || clock() - Date.parse(endedAt) < KEEP_MS) continue;
       await removeRunFolder(data, id);
@@ -70,12 +71,7 @@ export function startHostDuties(options: HostDutyOptions, worker: DutyContext): 
     signal,
   });
   return {
-    wake: () => undefined,
     onExpired: waker.wake,
-    async stop() {
-      waker.wake();
-      await Promise.all([reconciling, sweeps.stop()]);
-    },
-    finish: async () => undefined,
+    stop: async () => void (await Promise.all([reconciling, sweeps.stop()])),
   };
 }

@@ -35,16 +35,13 @@ export function describeRun(
   { server, token }: Pick<PlacedRun, 'server' | 'token'>,
 ): PlacedRun {
   const { image, cpu, memory, gpu, labels, secrets, tolerations, sandbox } = spec;
+  const { service_account: serviceAccount, node_selector: nodeSelector } = spec;
   return {
     id,
     server,
     token,
     ...omitUndefined({ image, cpu, memory, gpu, labels, secrets, tolerations, sandbox }),
-    ...omitUndefined({
-      order: order?.run_id,
-      serviceAccount: spec.service_account,
-      nodeSelector: spec.node_selector,
-    }),
+    ...omitUndefined({ order: order?.run_id, serviceAccount, nodeSelector }),
   };
 }
 

@@ -43,7 +43,7 @@ export interface ReconcileOptions {
    */
   readonly workerLostRetries?: number | undefined;
   /** The configured agents, whose runs can be resumed too. */
-  readonly agents?: RunPorts['agents'];
+  readonly agents?: RunPorts['agents'] | undefined;
   /** Finds the engine of containers that are left; this host's by default. */
   readonly containers?: ContainerSettings | undefined;
   /** The sessions of waiting runs that any worker can resume. */
@@ -205,17 +205,24 @@ async function attestLoss(
   return (await removeRunContainers(id, containers)) ? 'attested' : 'unknown';
 }
 
-/** Lists the runs of this host whose worker and container are gone, as the container engine attests. */
-export async function* listAttested(options: AttestingOptions, runs: readonly RunRecord[]): AsyncIterable<RunRecord> {
+/**
+ * Resumes runs of this host and this data folder whose worker is gone, as far as that is possible, and yields those whose
+ * container is gone too, as the container engine attests.
+ */
+export async function* reconcileExpired(
+  options: AdoptionOptions & Pick<ReconcileOptions, 'containers'>,
+  runs: readonly RunRecord[],
+): AsyncIterable<RunRecord> {
   for (const run of runs) {
-    if (run.owner === null || (await isHeld(run.owner)) || !(await isOnThisHost(run.owner))) continue;
-    if (await isResumable(options, run)) continue;
+    if (run.owner === null || (await isHeld(run.owner))) continue;
+    const canResume = await isResumable(options, run);
+    // In another container with this host's name, the agent of a run that does not wait could still be working.
+    if (!(canResume && run.state === 'waiting') && !(await isOnThisHost(run.owner))) continue;
     await terminateRunProcesses(run.id);
-    if ((await attestLoss(options, run)) === 'attested') yield run;
+    if (canResume) await resumeLater(options, run);
+    else if ((await attestLoss(options, run)) === 'attested') yield run;
   }
 }
-
-type AttestingOptions = Omit<AdoptionOptions, 'data' | 'adopt'> & Pick<ReconcileOptions, 'containers'>;
 
 /**
  * Ends a run whose worker is lost, with the readable part of its result, and requeues its order if the loss is certain
@@ -275,17 +282,6 @@ async function isResumable({ store, agents, clock }: Omit<AdoptionOptions, 'data
   return listLaunchers(agents)[spec.engine]?.canResume === true && (leaseUntil ?? 0) + waitMs > clock();
 }
 
-/** Resumes runs of this host and this data folder whose worker is gone, as far as that is possible. */
-export async function adoptExpired(options: AdoptionOptions, runs: readonly RunRecord[]): Promise<void> {
-  for (const run of runs) {
-    if (run.owner === null || (await isHeld(run.owner)) || !(await isResumable(options, run))) continue;
-    // In another container with this host's name, the agent of a run that does not wait could still be working.
-    if (run.state !== 'waiting' && !(await isOnThisHost(run.owner))) continue;
-    await terminateRunProcesses(run.id);
-    await resumeLater(options, run);
-  }
-}
-
 interface AdoptionOptions extends Pick<ReconcileOptions, 'adopt' | 'agents' | 'clock'> {
   readonly store: Pick<RunStore, 'findRepositoryStart'>;
   readonly data: string;
@@ -329,7 +325,7 @@ async function settleOrphan(
   });
   const worktree = getWorktree(data, record.order, run, lead.filters);
   const note = (await isPresent(worktree.folder))
-    ? await leaveWorktree({ lead }, { worktree, order: record.order, start: await recordStart(worktree.repoDir) })
+    ? await leaveWorktree(lead, { worktree, order: record.order, start: await recordStart(worktree.repoDir) })
     : {};
   // A folder that cannot be removed must not prevent the order from being settled.
   await removeFolder(getCheckFolder(data, run)).catch(() => undefined);

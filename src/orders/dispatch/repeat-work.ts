@@ -16,7 +16,7 @@ export interface RepeatedWork {
   /** How long it sleeps after a wake-up; `sleepMs` by default. Doubled after each round without a wake-up, up to `sleepMs`. */
   readonly firstSleepMs?: number;
   readonly logger: Logger;
-  /** Ends the repetition after the current round. */
+  /** Ends the repetition after the current round, and its sleep. */
   readonly signal: AbortSignal;
 }
 
@@ -24,6 +24,7 @@ export interface RepeatedWork {
 export async function repeatWork(repeated: RepeatedWork): Promise<void> {
   const { name, work, waker, sleepMs, firstSleepMs = sleepMs, logger, signal } = repeated;
   let longestMs = firstSleepMs;
+  signal.addEventListener('abort', waker.wake, { once: true });
   for (;;) {
     const startedAt = performance.now();
     try {
@@ -43,10 +44,11 @@ export async function repeatWork(repeated: RepeatedWork): Promise<void> {
 }
 
 /** Work on this host that is repeated in sweeps, one at a time. */
-export interface SweepOptions {
+interface SweepOptions {
   /** For the log: `packing`. */
   readonly name: string;
-  readonly work: () => Promise<number>;
+  /** The signal is aborted when the sweeps stop. */
+  readonly work: (signal: AbortSignal) => Promise<number>;
   /** Interval between sweeps; if undefined, sweeps run only when `sweep` is called. */
   readonly everyMs: number | undefined;
   readonly logger: Logger;
@@ -61,11 +63,12 @@ export interface Sweeps {
 
 /** Repeats a sweep. A failure is logged, and the next sweep tries again. The timer does not keep the process alive. */
 export function repeatSweep({ name, work, everyMs, logger }: SweepOptions): Sweeps {
+  const stopping = new AbortController();
   let last: Promise<unknown> = Promise.resolve();
   let waiting = 0;
   const sweep = async (): Promise<number> => {
     waiting += 1;
-    const result = last.then(work).finally(() => (waiting -= 1));
+    const result = last.then(async () => work(stopping.signal)).finally(() => (waiting -= 1));
     last = result.catch(() => undefined);
     return result;
   };
@@ -79,6 +82,7 @@ export function repeatSweep({ name, work, everyMs, logger }: SweepOptions): Swee
     sweep,
     stop: async () => {
       clearInterval(timer);
+      stopping.abort();
       await last;
     },
   };

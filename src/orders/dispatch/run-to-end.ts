@@ -41,14 +41,20 @@ export async function acquireFolder(
   workdir: string,
 ): Promise<FolderLock | 'busy' | undefined> {
   try {
-    return await lockFolder(join(runs.data, 'locks'), workdir);
-  } catch (error) {
-    if (!isSluiceError(error) || error.code !== 'WORKING_FOLDER_BUSY') return undefined;
-    const retryAt = clock() + FOLDER_RETRY_MS;
-    await store.releaseRun({ ...claim, now: clock(), retryAt });
-    wakeAt?.(retryAt);
-    return 'busy';
+    const lock = await lockFolder(join(runs.data, 'locks'), workdir).catch(ignoreBusyFolder);
+    if (lock !== undefined) return lock;
+  } catch {
+    return undefined;
   }
+  const retryAt = clock() + FOLDER_RETRY_MS;
+  await store.releaseRun({ ...claim, now: clock(), retryAt });
+  wakeAt?.(retryAt);
+  return 'busy';
+}
+
+/** Used where a folder that another process has locked is left to it. */
+export function ignoreBusyFolder(error: unknown): undefined {
+  if (!isSluiceError(error) || error.code !== 'WORKING_FOLDER_BUSY') throw error;
 }
 
 /** Options for running an agent. */
@@ -203,12 +209,36 @@ export function isDetached({ error }: RunResult): boolean {
   return error?.code === 'RUN_DETACHED';
 }
 
+/** Starts a claimed run that carries no order, and records its end. */
+export async function runWithoutOrder(context: WorkContext, plan: RunPlan, claim: HeldClaim): Promise<RunResult> {
+  const { store, clock } = context;
+  const { id, workerId } = plan;
+  const started = await retryStore(async () => store.markStarted({ id, workerId, now: clock() }), context);
+  if (started === 'lost') return CANCELED_BEFORE_START;
+  const result = started === 'canceled' ? CANCELED_BEFORE_START : await runToEnd(context, plan, claim);
+  await endRun(context, plan, result);
+  return result;
+}
+
+/** Records the end of a run that carries no order, unless it was detached. */
+export async function endRun(
+  context: WorkContext,
+  { id, workerId }: Pick<RunPlan, 'id' | 'workerId'>,
+  result: RunResult,
+): Promise<void> {
+  const { store, clock } = context;
+  if (isDetached(result)) return;
+  await retryStore(async () => store.endRun({ id, workerId, result, now: clock() }), context);
+}
+
 /** A run that this process executes itself. */
 interface InProcessRun {
   readonly id?: string;
   readonly spec: RunSpec;
   /** Inputs for the agent besides the spec. */
   readonly inputs?: Partial<RunInputs>;
+  /** The run whose result it checks. */
+  readonly checks?: string;
   /** Called when the run has started. */
   readonly onRun?: (run: Run) => void;
 }
@@ -219,20 +249,25 @@ interface InProcessRun {
  */
 export async function runInProcess(
   context: WorkContext,
-  { id = createUlidGenerator(context.clock)(), spec, inputs, onRun }: InProcessRun,
+  { id = createUlidGenerator(context.clock)(), spec, inputs, checks, onRun }: InProcessRun,
 ): Promise<RunResult> {
   const { store, clock, leaseMs } = context;
   const workerId = `here/${id}`;
-  const now = clock();
-  await retryStore(async () => store.createRun({ id, spec, state: 'running', workerId, leaseMs, now }), context);
+  const created = {
+    id,
+    spec,
+    state: 'running',
+    workerId,
+    leaseMs,
+    now: clock(),
+    ...omitUndefined({ checks }),
+  } as const;
+  await retryStore(async () => store.createRun(created), context);
   return whileInProgress(workerId, async () => {
     const claim = holdClaim(context, { id, workerId });
     try {
-      const started = await retryStore(async () => store.markStarted({ id, workerId, now: clock() }), context);
       const plan = { id, workerId, spec, lock: undefined, ...omitUndefined({ inputs, onRun }) };
-      const result = started === 'started' ? await runToEnd(context, plan, claim) : CANCELED_BEFORE_START;
-      await retryStore(async () => store.endRun({ id, workerId, result, now: clock() }), context);
-      return result;
+      return await runWithoutOrder(context, plan, claim);
     } finally {
       await claim.end();
     }

@@ -1,5 +1,5 @@
 import { setImmediate as yieldToEvents } from 'node:timers/promises';
-import { silentLogger, type Logger, getErrorMessage, isSluiceError } from '../../base/index.js';
+import { silentLogger, type Logger, getErrorMessage } from '../../base/index.js';
 import type { Archive } from '../../runs/archive/index.js';
 import type { Lead } from '../lead/create-lead.js';
 import { type Repo, getRepositoryFolder } from '../repos/repos.js';
@@ -12,7 +12,8 @@ import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { chooseFolder, listFirstNames } from '../../base/files/index.js';
 import { lockFolder } from '../../runs/index.js';
-import { repeatSweep } from './repeat-work.js';
+import { repeatSweep, type Sweeps } from './repeat-work.js';
+import { ignoreBusyFolder } from './run-to-end.js';
 import { hasOwnCommits } from '../git/mirror.js';
 
 export interface MaintenanceOptions {
@@ -105,13 +106,6 @@ interface MirrorSweepOptions {
   readonly logger?: Logger;
 }
 
-/** The repeated removal of mirrors. */
-interface MirrorSweep {
-  /** Removes the mirrors that are due; returns their number. */
-  sweep(): Promise<number>;
-  stop(): Promise<void>;
-}
-
 const EVERY_MS = 60 * 60 * 1000;
 const UNUSED_MS = 30 * 86_400_000;
 /** The suffix of a mirror's name while it is being removed. */
@@ -125,17 +119,16 @@ const MIRROR = /^[0-9a-f]{32}\.git(?:\.removed)?$/u;
  * Removes the mirrors of repositories that the configuration no longer names, some time after their last use. A mirror
  * is kept while a worktree uses it, and while it might have the only copy of an order's commit.
  */
-export function startMirrorSweep(options: MirrorSweepOptions): MirrorSweep {
+export function startMirrorSweep(options: MirrorSweepOptions): Sweeps {
   const { data, repos, unusedMs = UNUSED_MS, everyMs = EVERY_MS, clock = Date.now, logger = silentLogger } = options;
   const configured = new Set(repos.map(({ url }) => getRepositoryFolder(data, { repo: url, repo_dir: url })));
-  let isStopping = false;
 
-  async function sweepOnce(): Promise<number> {
+  async function sweepOnce(signal: AbortSignal): Promise<number> {
     let removed = 0;
     const mirrors = join(data, 'mirrors');
     for (const name of await listFirstNames(mirrors, MAX_MIRRORS, chooseMirror)) {
       const folder = join(mirrors, name);
-      if (isStopping) break;
+      if (signal.aborted) break;
       if (configured.has(folder)) continue;
       try {
         if (name.endsWith(REMOVED)) await rm(folder, { recursive: true, force: true });
@@ -154,10 +147,7 @@ export function startMirrorSweep(options: MirrorSweepOptions): MirrorSweep {
    */
   async function removeUnused(folder: string): Promise<boolean> {
     const lockPath = `${folder}.lock`;
-    const lock = await lockFolder(join(data, 'locks'), lockPath).catch((error: unknown) => {
-      if (isSluiceError(error) && error.code === 'WORKING_FOLDER_BUSY') return undefined;
-      throw error;
-    });
+    const lock = await lockFolder(join(data, 'locks'), lockPath).catch(ignoreBusyFolder);
     if (lock === undefined) return false;
     try {
       const isUsed = clock() - (await findLastUse(folder)) < unusedMs || (await hasWorktrees(folder));
@@ -174,14 +164,7 @@ export function startMirrorSweep(options: MirrorSweepOptions): MirrorSweep {
     }
   }
 
-  const sweeps = repeatSweep({ name: 'removing unused mirrors', work: sweepOnce, everyMs, logger });
-  return {
-    sweep: sweeps.sweep,
-    async stop() {
-      isStopping = true;
-      await sweeps.stop();
-    },
-  };
+  return repeatSweep({ name: 'removing unused mirrors', work: sweepOnce, everyMs, logger });
 }
 
 function chooseMirror(entry: Dirent): string | undefined {

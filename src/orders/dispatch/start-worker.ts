@@ -70,17 +70,14 @@ function startDuties(
     onRequeued: worker.wake,
     workerLostRetries,
     sessions,
-    ...(runs.agents === undefined ? {} : { agents: runs.agents }),
+    agents: runs.agents,
     containers: runs.sandbox?.container,
     adopt,
   });
   return {
     wake: waker.wake,
     onExpired: () => reaper.reconcileNow(),
-    async stop() {
-      waker.wake();
-      await Promise.all([delivering, reaper.stop()]);
-    },
+    stop: async () => void (await Promise.all([delivering, reaper.stop()])),
     async finish() {
       await lead.deliver({ signal: AbortSignal.timeout(LAST_DELIVERY_MS) }).catch((error: unknown) => {
         logger.warn('last delivery failed', { error: String(error) });
@@ -101,13 +98,6 @@ export interface ReaperOptions extends Omit<ReconcileOptions, 'clock' | 'data' |
   readonly isNotified?: boolean;
 }
 
-/** A reaper: reconciles until it is stopped. */
-interface Reaper {
-  /** Reconciles the runs of this host now, because some of their leases have expired. */
-  reconcileNow(): void;
-  stop(): Promise<void>;
-}
-
 /** The minimum lease of the job, even if the lease of a run is shorter. */
 const MIN_INTERVAL_MS = 1000;
 
@@ -117,7 +107,7 @@ const MIN_INTERVAL_MS = 1000;
  * Every worker has a reaper; a server without a worker starts one too, so no run stays `running` when the last worker
  * is gone.
  */
-export function startReaper(options: ReaperOptions): Reaper {
+export function startReaper(options: ReaperOptions) {
   const { store, everyMs = DEFAULT_LEASE_MS, logger = silentLogger, onRequeued, isNotified = false } = options;
   const { clock = () => store.now() } = options;
   const reconcileOptions = { ...options, clock };
@@ -175,13 +165,13 @@ export function startReaper(options: ReaperOptions): Reaper {
     jobs: [{ name: 'reconciliation', everyMs, work: reconcileOtherHosts }],
   });
   return {
-    reconcileNow() {
+    /** Reconciles the runs of this host now, because some of their leases have expired. */
+    reconcileNow(): void {
       isExpiryReported = true;
       waker.wake();
     },
-    async stop() {
+    async stop(): Promise<void> {
       stopping.abort();
-      waker.wake();
       await Promise.all([hostLoop, fleetJob.stop()]);
     },
   };

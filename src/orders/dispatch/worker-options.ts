@@ -115,7 +115,7 @@ export interface WorkContext<S extends WorkerStore = WorkerStore> {
   readonly clock: () => number;
   readonly logger: Logger;
   /** Requests a share of the budgets; unlimited by default. */
-  readonly requestBudget?: (run: BudgetedRun) => Promise<BudgetOutcome>;
+  readonly requestBudget?: ((run: BudgetedRun, signal: AbortSignal) => Promise<BudgetOutcome>) | undefined;
   readonly sessions?: SessionKeeper | undefined;
   /** Whether this process exits instead of waiting for an answer, once the session is saved: the answer places the run again. */
   readonly leavesWaiting?: boolean;

@@ -2,7 +2,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder, removeFolder } from '../../base/files/index.js';
 import { adaptGitFilters } from './git-filters.js';
-import { describeGitFailure, runGit, type GitFilters, type GitOptions, type GitResult } from './run-git.js';
+import { describeGitFailure, runGit, type GitFilters, type GitOptions } from './run-git.js';
 import type { RepositoryStart } from './repository.js';
 import { copyObjects } from './copy-objects.js';
 
@@ -50,25 +50,26 @@ export async function checkOut(
   if (filled.code !== 0) return { error: `the commit could not be checked out: ${describeGitFailure(filled)}` };
   const error = Object.keys(filters).length === 0 ? undefined : await checkFiltered(folder, commit, options);
   if (error !== undefined) return { error };
-  const restored = base === undefined ? undefined : await restoreFiles(folder, base, options);
-  if (restored !== undefined && restored.code !== 0)
-    return { error: `the earlier files could not be restored: ${describeGitFailure(restored)}` };
+  const notRestored = base === undefined ? undefined : await restoreFiles(folder, base, options);
+  if (notRestored !== undefined) return { error: `the earlier files could not be restored: ${notRestored}` };
   // The files are written. From here on, a check that needs the history reads it from the agent's repository.
   await writeFile(join(gitDir, 'objects', 'info', 'alternates'), `${objects}\n`);
   if (shallow !== null) await writeFile(join(gitDir, 'shallow'), shallow);
   return {};
 }
 
+/** Writes and removes files as they were at the base; returns an error if that fails. */
 async function restoreFiles(
   folder: string,
   { commit, restored, removed }: NonNullable<CheckedOut['base']>,
   options: GitOptions,
-): Promise<GitResult> {
+): Promise<string | undefined> {
   for (const path of removed) await rm(join(folder, path), { force: true });
-  if (restored.length === 0) return { code: 0, stdout: '', stderr: '' };
+  if (restored.length === 0) return undefined;
   const input = restored.map((path) => `:(literal)${path}\0`).join('');
   const flags = ['--quiet', '--pathspec-from-file=-', '--pathspec-file-nul'];
-  return runGit(folder, ['checkout', ...flags, commit], { ...options, input });
+  const written = await runGit(folder, ['checkout', ...flags, commit], { ...options, input });
+  return written.code === 0 ? undefined : describeGitFailure(written);
 }
 
 /** The maximum length of a file list: about a million files. */

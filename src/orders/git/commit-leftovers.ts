@@ -83,9 +83,9 @@ async function makeCommit(
   if (tree === '') return refuse('its files could not be written as a tree');
   if (tree === before || (known.code === 0 && tree === known.stdout.trim())) return { state: 'clean' };
 
-  const isFiltered = Object.keys(filters).length > 0;
   const change = await examineChange(call, parent, tree, leftovers.maskText);
   if ('objection' in change) return refuse(change.objection);
+  const isFiltered = Object.keys(filters).length > 0;
   const hidden = isFiltered ? await findHiddenSecret(call, parent, tree, leftovers) : undefined;
   if (hidden !== undefined) return refuse(hidden);
   const identity = ['-c', 'user.name=sluice', '-c', 'user.email=sluice@localhost', '-c', 'commit.gpgsign=false'];
@@ -141,24 +141,16 @@ async function findHiddenSecret(
   // Unfiltered files are not committed, so their objects do not belong in the repository.
   return withScratchObjects(start.objects, async (objectDirectory) => {
     const call: CallGit = async (args, extraOptions = {}) => callGit(args, { objectDirectory, ...extraOptions });
-    return searchUnfiltered(call, parent, tree, maskText);
+    const names = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', '--diff-filter=AMT', parent, tree];
+    const changed = await call(names, { maxBytes: MAX_LISTING });
+    // After read-tree, git has no record of unchanged files: it reads them again, now without filters.
+    const read = await call(['read-tree', tree]);
+    const added = await call(['update-index', '-z', '--stdin'], { input: changed.stdout });
+    const unfiltered = await call(['write-tree']);
+    if ([changed, read, added, unfiltered].some(({ code }) => code !== 0))
+      return 'it could not be searched for secrets';
+    return findSecret(call, parent, unfiltered.stdout.trim(), maskText);
   });
-}
-
-async function searchUnfiltered(
-  call: CallGit,
-  parent: string,
-  tree: string,
-  maskText: (text: string) => string,
-): Promise<string | undefined> {
-  const names = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', '--diff-filter=AMT', parent, tree];
-  const changed = await call(names, { maxBytes: MAX_LISTING });
-  // After read-tree, git has no record of unchanged files: it reads them again, now without filters.
-  const read = await call(['read-tree', tree]);
-  const added = await call(['update-index', '-z', '--stdin'], { input: changed.stdout });
-  const unfiltered = await call(['write-tree']);
-  if ([changed, read, added, unfiltered].some(({ code }) => code !== 0)) return 'it could not be searched for secrets';
-  return findSecret(call, parent, unfiltered.stdout.trim(), maskText);
 }
 
 /** Checks only added lines: removing a secret is allowed. */

@@ -262,9 +262,6 @@ export interface CommitCheck {
   readonly notice?: Problem;
 }
 
-const CLAIMED_HASH = /^[0-9a-f]{4,64}$/;
-const PATH = 'changes.commit';
-
 /**
  * Looks up a claimed commit in a repository. The agent can write the repository's configuration, so git is called in a
  * way that runs no configured command and contacts no other host.
@@ -273,38 +270,32 @@ const PATH = 'changes.commit';
  * await checkCommit('/srv/shop', '1a2b3c4d') // {} if the repository has it
  */
 export async function checkCommit(repoDir: string, commit: string): Promise<CommitCheck> {
-  if (!CLAIMED_HASH.test(commit)) return { problem: createNotFoundProblem(commit.slice(0, 70)) };
+  const missing = { problem: describe('COMMIT_NOT_FOUND', `the repository has no commit ${commit.slice(0, 70)}`) };
+  if (!HASH.test(commit)) return missing;
   const lookup = await runGit(repoDir, ['cat-file', '-e', `${commit}^{commit}`]);
   if (lookup.code === 0) return {};
   const repository = await runGit(repoDir, ['rev-parse', '--git-dir']);
   if (repository.code !== 0) return judgeFailure(repository, await isPresent(join(repoDir, '.git')));
-  return lookup.code === 'failed'
-    ? { problem: createUncheckedProblem('git did not finish') }
-    : { problem: createNotFoundProblem(commit) };
+  return lookup.code === 'failed' ? createUnchecked('git did not finish') : missing;
 }
 
 function judgeFailure({ code, stderr }: GitResult, looksLikeRepository: boolean): CommitCheck {
+  const hasNoGit = code === 'no_git';
+  const hasNoRepository = code === 'no_folder' || stderr.includes('not a git repository');
   // A damaged repository is a problem, a missing one is not: an agent cannot avoid the check by damaging it.
-  if (!looksLikeRepository && (code === 'no_folder' || stderr.includes('not a git repository'))) {
-    return { notice: createSkippedNotice('repo_dir is not a git repository') };
+  if (!looksLikeRepository && (hasNoRepository || hasNoGit)) {
+    const why = hasNoGit ? 'git is not installed' : 'repo_dir is not a git repository';
+    return { notice: describe('NOT_A_REPOSITORY', `the commit was not checked: ${why}`) };
   }
-  if (code === 'no_git' && !looksLikeRepository) return { notice: createSkippedNotice('git is not installed') };
-  if (code === 'no_git') return { problem: createUncheckedProblem('git is not installed') };
-  return {
-    problem: createUncheckedProblem(
-      stderr.includes('dubious ownership') ? 'the repository belongs to another user' : 'git failed',
-    ),
-  };
+  if (hasNoGit) return createUnchecked('git is not installed');
+  const isForeign = stderr.includes('dubious ownership');
+  return createUnchecked(isForeign ? 'the repository belongs to another user' : 'git failed');
 }
 
-function createNotFoundProblem(commit: string): Problem {
-  return { code: 'COMMIT_NOT_FOUND', message: `the repository has no commit ${commit}`, path: PATH };
+function createUnchecked(why: string): CommitCheck {
+  return { problem: describe('COMMIT_UNCHECKED', `cannot check the commit: ${why}`) };
 }
 
-function createSkippedNotice(why: string): Problem {
-  return { code: 'NOT_A_REPOSITORY', message: `the commit was not checked: ${why}`, path: PATH };
-}
-
-function createUncheckedProblem(why: string): Problem {
-  return { code: 'COMMIT_UNCHECKED', message: `cannot check the commit: ${why}`, path: PATH };
+function describe(code: string, message: string): Problem {
+  return { code, message, path: 'changes.commit' };
 }

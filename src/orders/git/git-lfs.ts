@@ -12,13 +12,7 @@ const ATTRIBUTES_BYTES = 64 * 1024;
  * Whether a worktree contains pointers instead of files: the repository uses Git LFS, and its filter is not allowed to
  * run.
  */
-export async function hasPointers({
-  folder,
-  filters = {},
-}: {
-  readonly folder: string;
-  readonly filters?: GitFilters;
-}): Promise<boolean> {
+export async function hasPointers(folder: string, filters: GitFilters): Promise<boolean> {
   if (Object.keys(filters).some((key) => key.startsWith('filter.lfs.'))) return false;
   const attributes = await readSmallFile(join(folder, '.gitattributes'), ATTRIBUTES_BYTES).catch(() => undefined);
   return attributes !== undefined && /^[^#\n]*\sfilter=lfs\b/m.test(attributes);

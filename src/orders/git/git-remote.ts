@@ -76,15 +76,18 @@ function readProtocol(url: string): 'https' | 'http' | 'ssh' | 'file' {
   return protocol === 'https:' ? 'https' : protocol === 'http:' ? 'http' : protocol === 'ssh:' ? 'ssh' : 'file';
 }
 
+/** Lists references for `readRefs`. */
+export const LIST_REFS = ['for-each-ref', '--format=%(objectname) %(refname)'];
+
 /** Lists the references of a git directory, by name. */
 export async function listRefs(gitDir: string): Promise<ReadonlyMap<string, string>> {
-  const listed = await runGit(gitDir, ['for-each-ref', '--format=%(objectname) %(refname)'], {
-    gitDir,
-    maxBytes: MAX_LISTING_BYTES,
-    timeLimitMs: 60_000,
-  });
+  const listed = await runGit(gitDir, LIST_REFS, { gitDir, maxBytes: MAX_LISTING_BYTES, timeLimitMs: 60_000 });
   if (listed.code !== 0) throw new Error(`Cannot list the references of "${gitDir}": ${describeGitFailure(listed)}.`);
-  const lines = listed.stdout.split('\n').filter(Boolean);
+  return readRefs(listed.stdout);
+}
+
+export function readRefs(listing: string): ReadonlyMap<string, string> {
+  const lines = listing.split('\n').filter(Boolean);
   return new Map(lines.map((line) => [line.slice(line.indexOf(' ') + 1), line.slice(0, line.indexOf(' '))]));
 }
 

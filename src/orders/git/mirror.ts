@@ -1,13 +1,13 @@
 import { readdir, rename, rm, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { getErrorMessage, SluiceError } from '../../base/index.js';
+import { getErrorMessage, omitUndefined, SluiceError } from '../../base/index.js';
 import { isPresent, makeFolder } from '../../base/files/index.js';
 import { describeGitFailure, runGit, type CallGit, type GitResult } from './run-git.js';
 import { dropFullStop } from '../plain-text.js';
 import { getRepositoryFolder, type Repo } from '../repos/repos.js';
 import { lockFolder } from '../../runs/index.js';
-import { callRemote, listRefs, measureFolder, watchSize, withRemote } from './git-remote.js';
+import { callRemote, LIST_REFS, listRefs, measureFolder, readRefs, watchSize, withRemote } from './git-remote.js';
 
 /** Error codes of configured repositories. A closed list: `docs/errors.md` explains what to do about each. */
 export const REPO_ERROR_CODES = ['REPO_UNAVAILABLE', 'REPO_TOO_LARGE', 'REPO_PUSH_FAILED'] as const;
@@ -46,9 +46,6 @@ const MAX_PACKS = 50;
  * Fetches a repository into its mirror in the data folder, one process at a time, and returns the mirror's folder. The
  * repository's branches are in `refs/remotes/origin`, order branches in `refs/heads/sluice`, and `HEAD` is the commit
  * where work starts.
- *
- * @example
- * await fetchMirror('/data', findRepo(order.repo, lead.repos)) // '/data/mirrors/4f0c….git'
  */
 export async function fetchMirror(data: string, repo: Repo, options: MirrorOptions = {}): Promise<string> {
   return retryCall(options, async () =>
@@ -85,7 +82,7 @@ export async function pushCommit(
     const reference = `refs/heads/${branch}`;
     const flags = ['--quiet', '--no-verify', `--force-with-lease=${reference}:`];
     const pushed = await withRemote(repo, { folder, format, purpose: 'push' }, async (call) =>
-      call(['push', ...flags, '--', repo.url, `${commit}:${reference}`], pickSignal(options)),
+      call(['push', ...flags, '--', repo.url, `${commit}:${reference}`], omitUndefined({ signal: options.signal })),
     );
     if (pushed.code === 0) {
       await runGit(folder, ['update-ref', '--no-deref', `${PUSHED_REFS}${branch}`, commit], { gitDir: folder });
@@ -102,10 +99,6 @@ export async function pushCommit(
   });
 }
 
-function pickSignal({ signal }: MirrorOptions): { readonly signal?: AbortSignal } {
-  return signal === undefined ? {} : { signal };
-}
-
 async function retryCall<T>(options: MirrorOptions, work: () => Promise<T>): Promise<T> {
   const { pauses = PAUSES_MS, signal } = options;
   for (const pause of pauses) {
@@ -113,7 +106,7 @@ async function retryCall<T>(options: MirrorOptions, work: () => Promise<T>): Pro
       return await work();
     } catch (error) {
       if (!(error instanceof RepoError) || error.code === 'REPO_TOO_LARGE' || signal?.aborted === true) throw error;
-      await sleep(pause, undefined, pickSignal(options)).catch(() => undefined);
+      await sleep(pause, undefined, omitUndefined({ signal })).catch(() => undefined);
     }
   }
   return work();
@@ -160,15 +153,12 @@ async function findHead(
   const name = repo.branch === undefined ? 'HEAD' : `refs/heads/${repo.branch}`;
   const listed = await callRemote(repo, ['ls-remote', '--', repo.url, name], {
     timeLimitMs: 60_000,
-    ...pickSignal(options),
+    ...omitUndefined({ signal: options.signal }),
   });
   if (listed.code !== 0) throw createFetchError(repo, listed, options);
-  const commit =
-    listed.stdout
-      .split('\n')
-      .find((line) => line.endsWith(`\t${name}`))
-      ?.split('\t')[0] ?? '';
-  if (!/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(commit)) {
+  const line = listed.stdout.split('\n').find((each) => each.endsWith(`\t${name}`));
+  const commit = /^(?:[0-9a-f]{40}|[0-9a-f]{64})(?=\t)/.exec(line ?? '')?.[0];
+  if (commit === undefined) {
     throw repo.branch === undefined
       ? createUnavailableError(repo, 'it has no commits', 'Push a commit to its default branch.')
       : createUnavailableError(repo, `it has no branch "${repo.branch}"`, 'Correct "branch" in the setting "repos".');
@@ -185,11 +175,8 @@ async function createMirror(folder: string, format: string, repo: Repo): Promise
   await makeFolder(part);
   const created = await runGit(part, ['init', '--quiet', '--bare', '--template=', `--object-format=${format}`, '.']);
   if (created.code !== 0) {
-    throw createUnavailableError(
-      repo,
-      `its mirror cannot be created: ${describeGitFailure(created)}`,
-      CHECK_DATA_FOLDER,
-    );
+    const why = `its mirror cannot be created: ${describeGitFailure(created)}`;
+    throw createUnavailableError(repo, why, CHECK_DATA_FOLDER);
   }
   await rename(part, folder);
 }
@@ -254,10 +241,9 @@ async function removePartial(packs: string): Promise<void> {
  * kept.
  */
 async function copyRefs(folder: string, call: CallGit, repo: Repo): Promise<void> {
-  const listed = await call(['for-each-ref', '--format=%(objectname) %(refname)', 'refs/remotes/origin', 'refs/tags']);
+  const listed = await call([...LIST_REFS, 'refs/remotes/origin', 'refs/tags']);
   if (listed.code !== 0) throw createUnavailableError(repo, 'its branches could not be listed', 'Try again.');
-  const lines = listed.stdout.split('\n').filter(Boolean);
-  const fetched = new Map(lines.map((line) => [line.slice(line.indexOf(' ') + 1), line.slice(0, line.indexOf(' '))]));
+  const fetched = readRefs(listed.stdout);
   const known = new Map(
     [...(await listRefs(folder))].filter(([name]) => /^refs\/(?:remotes\/origin|tags)\//.test(name)),
   );
@@ -270,13 +256,8 @@ async function copyRefs(folder: string, call: CallGit, repo: Repo): Promise<void
     input,
     timeLimitMs: 120_000,
   });
-  if (updated.code !== 0) {
-    throw createUnavailableError(
-      repo,
-      `its mirror cannot be updated: ${describeGitFailure(updated)}`,
-      CHECK_DATA_FOLDER,
-    );
-  }
+  if (updated.code === 0) return;
+  throw createUnavailableError(repo, `its mirror cannot be updated: ${describeGitFailure(updated)}`, CHECK_DATA_FOLDER);
 }
 
 /** Combines packs if there are many. A failure is ignored: it costs only time. */

@@ -13,19 +13,6 @@ it.each(['sha1', 'sha256'])('creates a bare repository in the object format %s t
   expect(read).toMatchObject({ code: 0, stdout: 'text' });
 });
 
-it.each(['sha1', 'sha256'])('creates one for a work tree in the object format %s', async (format) => {
-  const [gitDir, workTree] = [await makeFolder({}), await makeFolder({ file: 'text' })];
-  makeGitDir(gitDir, { format, head: format === 'sha1' ? 'a'.repeat(40) : 'a'.repeat(64) });
-  const options = { gitDir, workTree };
-  const ask = ['rev-parse', '--is-bare-repository', '--is-inside-work-tree', '--show-object-format', '--show-toplevel'];
-  expect(await runGit(workTree, ask, options)).toMatchObject({
-    code: 0,
-    stdout: `false\ntrue\n${format}\n${workTree}\n`,
-  });
-  const status = await runGit(workTree, ['ls-files', '--others'], options);
-  expect(status).toMatchObject({ code: 0, stdout: 'file\n' });
-});
-
 it('stores where the history of a shallow clone ends', async () => {
   const gitDir = await makeFolder({});
   makeGitDir(gitDir, { format: 'sha1', shallow: `${'a'.repeat(40)}\n` });

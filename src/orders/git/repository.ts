@@ -242,7 +242,7 @@ export async function withScratchObjects<T>(objects: string, work: (folder: stri
 interface GitDirContent {
   readonly format: string;
   readonly shallow?: string | null;
-  /** The current commit, if its calls name a work tree; none by default. */
+  /** The current commit; none by default. */
   readonly head?: string;
   /** The object folder that all its calls name; its own by default. */
   readonly objects?: string;
@@ -266,14 +266,17 @@ export async function withGitDir<T>(content: GitDirContent, work: (gitDir: strin
  * Creates a private git directory without any configuration in an empty folder, with as little as git accepts.
  * Equivalent to `git init --bare`, but without a process.
  */
-export function makeGitDir(folder: string, { format, shallow = null, head, objects }: GitDirContent): void {
+export function makeGitDir(
+  folder: string,
+  { format, shallow = null, head = 'ref: refs/heads/main', objects }: GitDirContent,
+): void {
   const extensions = FORMATS.get(format);
-  if (extensions === undefined) throw new Error(`unknown object format ${format}`);
+  if (extensions === undefined)
+    throw new Error(`cannot initialize a temporary git repository: unknown object format ${format}`);
   const config = `[core]\n\trepositoryformatversion = ${extensions === '' ? 0 : 1}\n\tbare = true\n${FILES}${extensions}`;
   for (const name of objects === undefined ? ['refs', 'objects'] : ['refs']) mkdirSync(join(folder, name));
-  writeFileSync(join(folder, 'HEAD'), `${head ?? 'ref: refs/heads/main'}\n`);
-  // For a work tree in the usual format, git assumes the same without a file.
-  if (head === undefined || FILES + extensions !== '') writeFileSync(join(folder, 'config'), config);
+  writeFileSync(join(folder, 'HEAD'), `${head}\n`);
+  writeFileSync(join(folder, 'config'), config);
   if (shallow !== null) writeFileSync(join(folder, 'shallow'), shallow);
 }
 

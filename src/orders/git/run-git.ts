@@ -131,7 +131,8 @@ function createEnvironment(
   trusted: readonly Setting[],
   { gitDir, workTree, indexFile, objectDirectory, remote, filters = {} }: GitOptions,
 ): NodeJS.ProcessEnv {
-  const { PATH, TMPDIR } = process.env;
+  const { PATH, TMPDIR, SSH_AUTH_SOCK } = process.env;
+  const isSsh = remote?.protocol === 'ssh';
   const config = [...SAFE_CONFIG, ...trusted, ...Object.entries(filters)];
   if (remote !== undefined)
     config.push([`protocol.${remote.protocol}.allow`, 'always'], ...Object.entries(remote.config ?? {}));
@@ -140,9 +141,10 @@ function createEnvironment(
     settings[`GIT_CONFIG_KEY_${index}`] = key;
     settings[`GIT_CONFIG_VALUE_${index}`] = value;
   }
+  // Undefined variables are not passed.
   return {
-    ...(PATH === undefined ? {} : { PATH }),
-    ...(TMPDIR === undefined ? {} : { TMPDIR }),
+    PATH,
+    TMPDIR,
     HOME: '/nonexistent',
     LC_ALL: 'C',
     GIT_CONFIG_NOSYSTEM: '1',
@@ -152,23 +154,16 @@ function createEnvironment(
     GIT_ATTR_NOSYSTEM: '1',
     GIT_NO_LAZY_FETCH: '1',
     GIT_ALLOW_PROTOCOL: remote?.protocol ?? 'none',
-    ...(remote?.protocol === 'ssh' ? createSshEnvironment() : {}),
+    // Keys come from the SSH agent or from the files that ssh reads by default. An unknown host is refused without a prompt.
+    GIT_SSH_COMMAND: isSsh ? 'ssh -oBatchMode=yes -oStrictHostKeyChecking=yes' : undefined,
+    SSH_AUTH_SOCK: isSsh ? SSH_AUTH_SOCK : undefined,
     GIT_NO_REPLACE_OBJECTS: '1',
     GIT_OPTIONAL_LOCKS: '0',
     GIT_TERMINAL_PROMPT: '0',
-    ...(gitDir === undefined ? {} : { GIT_DIR: gitDir }),
-    ...(workTree === undefined ? {} : { GIT_WORK_TREE: workTree }),
-    ...(indexFile === undefined ? {} : { GIT_INDEX_FILE: indexFile }),
-    ...(objectDirectory === undefined ? {} : { GIT_OBJECT_DIRECTORY: objectDirectory }),
-  };
-}
-
-/** Keys come from the SSH agent or from the files that ssh reads by default. An unknown host is refused without a prompt. */
-function createSshEnvironment(): NodeJS.ProcessEnv {
-  const { SSH_AUTH_SOCK } = process.env;
-  return {
-    GIT_SSH_COMMAND: 'ssh -oBatchMode=yes -oStrictHostKeyChecking=yes',
-    ...(SSH_AUTH_SOCK === undefined ? {} : { SSH_AUTH_SOCK }),
+    GIT_DIR: gitDir,
+    GIT_WORK_TREE: workTree,
+    GIT_INDEX_FILE: indexFile,
+    GIT_OBJECT_DIRECTORY: objectDirectory,
   };
 }
 

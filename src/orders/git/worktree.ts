@@ -1,6 +1,6 @@
 import { copyFile, realpath, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { omitUndefined } from '../../base/index.js';
+import { setLatest } from '../../base/index.js';
 import { isPresent, makeFolder, readSmallFile, removeFolder } from '../../base/files/index.js';
 import { describeGitFailure, findCommit, runGit, type CallGit, type GitFilters, type GitResult } from './run-git.js';
 import { getRepositoryFolder } from '../repos/repos.js';
@@ -22,9 +22,6 @@ export interface Worktree {
  * Chooses where an order works: in a worktree or in `repo_dir`. The request's `isolation` takes precedence; otherwise every order in a git repository
  * gets a worktree. Only a folder outside any repository, or one that its repository ignores, is used itself: no
  * worktree would contain its files.
- *
- * @example
- * await chooseIsolation({ repo_dir: '/srv/shop' }) // 'worktree' if /srv/shop is a git repository
  */
 export async function chooseIsolation({
   isolation,
@@ -83,11 +80,10 @@ export async function createWorktree(
   // Leftovers of an earlier attempt are removed first.
   const error = isAdded ? undefined : await replaceWorktree(worktree, commit);
   if (error !== undefined) return { error };
-  const files = { ...worktree, ...omitUndefined({ start }) };
-  const filled = await withPrivateGitDir(files, async (call, { index }) => {
+  const filled = await withPrivateGitDir({ ...worktree, start }, async (call, { index }) => {
     const written = await call(['read-tree', '--reset', '-u', 'HEAD']);
     const digest = written.code === 0 ? await digestIndex(index) : undefined;
-    if (digest !== undefined) remember(unmarkedIndexes, folder, digest);
+    if (digest !== undefined) setLatest(unmarkedIndexes, MAX_KNOWN, folder, digest);
     return written;
   });
   return filled.code === 0 ? {} : { error: describeFailure(repoDir, filled) };
@@ -127,24 +123,32 @@ function describeFailure(repoDir: string, failed: GitResult): string {
   return `git cannot create a worktree of "${repoDir}": ${describeGitFailure(failed)}`;
 }
 
+interface RemoveOptions {
+  /** Everything in it is committed, so it is not searched again. */
+  readonly isCommitted?: boolean;
+  /** Its repository, as recorded before the work started. */
+  readonly start?: KnownRepository | undefined;
+}
+
 /**
- * Removes a worktree, unless it contains uncommitted changes. Commits stay in the repository, on the branch; a branch without
- * new commits is removed too.
+ * Removes the worktree of an order that has ended, unless it contains uncommitted changes. Commits stay in the repository, on
+ * the branch; a branch without new commits is removed too. Returns a note for the inbox if the worktree was kept.
  */
-async function removeIfUnchanged(
-  worktree: Worktree,
-  { isCommitted = false, start }: RemoveOptions,
-): Promise<'removed' | 'changed' | 'not_removable'> {
+export async function removeWorktree(
+  worktree: Worktree | undefined,
+  { isCommitted = false, start }: RemoveOptions = {},
+): Promise<{ readonly note?: string }> {
+  if (worktree === undefined || !(await isPresent(worktree.folder))) return {};
   const { repoDir, folder, branch } = worktree;
-  if (!(await isPresent(folder))) return 'removed';
-  if (!isCommitted && (await listUncommitted({ ...worktree, ...omitUndefined({ start }) })).length > 0)
-    return 'changed';
-  if (!(await removeFiles(worktree, start))) return 'not_removable';
+  const keep = (why: string) => ({ note: `Its worktree "${folder}" ${why}.` });
+  const isChanged = !isCommitted && (await listUncommitted({ ...worktree, start })).length > 0;
+  if (isChanged) return keep('has uncommitted changes');
+  if (!(await removeFiles(worktree, start))) return keep('could not be removed');
   // Without force, so git refuses if the branch has commits that no other branch has; it always does after Sluice
   // committed.
   const isDeleted = isCommitted || (start !== undefined && (await deleteUnusedBranch(branch, start)));
   if (!isDeleted) await runGit(repoDir, ['branch', '--quiet', '--delete', '--', branch]);
-  return 'removed';
+  return {};
 }
 
 /**
@@ -227,33 +231,8 @@ async function listSubmodules(call: CallGit, commit: string): Promise<readonly s
   const modules = listed.stdout.split('\0').filter((row) => row.startsWith('160000 '));
   const paths = modules.map((row) => row.slice(row.indexOf('\t') + 1));
   if (paths.length > MAX_KNOWN_SUBMODULES) return paths;
-  remember(submodulesByCommit, commit, paths);
+  setLatest(submodulesByCommit, MAX_KNOWN, commit, paths);
   return paths;
-}
-
-/** Adds an entry; the oldest ones are dropped. */
-function remember<T>(known: Map<string, T>, key: string, value: T): void {
-  known.set(key, value);
-  const [oldest = ''] = known.keys();
-  if (known.size > MAX_KNOWN) known.delete(oldest);
-}
-
-export interface RemoveOptions {
-  /** Everything in it is committed, so it is not searched again. */
-  readonly isCommitted?: boolean;
-  /** Its repository, as recorded before the work started. */
-  readonly start?: KnownRepository | undefined;
-}
-
-/** Removes the worktree of an order that has ended; returns a note for the inbox if it was kept. */
-export async function removeWorktree(
-  worktree: Worktree | undefined,
-  options: RemoveOptions = {},
-): Promise<{ readonly note?: string }> {
-  const outcome = worktree === undefined ? 'removed' : await removeIfUnchanged(worktree, options);
-  if (worktree === undefined || outcome === 'removed') return {};
-  const why = outcome === 'changed' ? 'has uncommitted changes' : 'could not be removed';
-  return { note: `Its worktree "${worktree.folder}" ${why}.` };
 }
 
 /**

@@ -31,7 +31,7 @@ export interface Lead {
   /** Whether the commit is the result of one of the issue's last hundred orders. */
   hasCommit(issueRef: string, commit: string): Promise<boolean>;
   /** Masks secrets, as is done in everything that agents report. */
-  maskText(text: string): string;
+  readonly maskText: (text: string) => string;
   /**
    * Reads a result, decides on it, and stores both together with the end of the run in one transaction. A repeat
    * returns the first decision.

@@ -41,22 +41,17 @@ const SEARCH_FACTOR = 3;
 
 /** Delivers every message that is due, at least once. A message that might have been sent before is looked up first. */
 export async function deliverDue(ports: DeliveryPorts): Promise<DeliveryReport> {
-  const reports = await waitForAll(ports.sinks.map(async (sink) => deliverTo(ports, sink)));
-  const sum = (key: DeliveryOutcome['kind']) => reports.reduce((total, report) => total + report[key], 0);
-  const retryAt = Math.min(...reports.map((report) => report.retryAt ?? Infinity));
-  return {
-    delivered: sum('delivered'),
-    postponed: sum('postponed'),
-    dead: sum('dead'),
-    lost: sum('lost'),
-    ...(retryAt === Infinity ? {} : { retryAt }),
+  const counts = { delivered: 0, postponed: 0, dead: 0, lost: 0 };
+  let firstRetryAt = Infinity;
+  const count = ({ kind, retryAt = Infinity }: DeliveryOutcome): void => {
+    counts[kind] += 1;
+    firstRetryAt = Math.min(firstRetryAt, retryAt);
   };
+  await waitForAll(ports.sinks.map(async (sink) => deliverTo(ports, sink, count)));
+  return { ...counts, ...(firstRetryAt === Infinity ? {} : { retryAt: firstRetryAt }) };
 }
 
-async function deliverTo(ports: DeliveryPorts, sink: Sink): Promise<DeliveryReport> {
-  const counts = { delivered: 0, postponed: 0, dead: 0, lost: 0 };
-  let retryAt: number | undefined;
-  const createReport = (): DeliveryReport => ({ ...counts, ...(retryAt === undefined ? {} : { retryAt }) });
+async function deliverTo(ports: DeliveryPorts, sink: Sink, count: (outcome: DeliveryOutcome) => void): Promise<void> {
   while (ports.signal?.aborted !== true) {
     const messages = await ports.store.claimOutbox({
       workerId: ports.workerId,
@@ -65,24 +60,18 @@ async function deliverTo(ports: DeliveryPorts, sink: Sink): Promise<DeliveryRepo
       limit: ports.concurrency,
       sinks: [sink.name],
     });
-    if (messages.length === 0) return createReport();
+    if (messages.length === 0) return;
     const installation = await ports.store.readInstallation();
-    const outcomes = await waitForAll(
-      messages.map(async (message) => deliverOne(ports, sink, { ...message, installation })),
+    await waitForAll(
+      messages.map(async (message) => count(await deliverOne(ports, sink, { ...message, installation }))),
     );
-    for (const outcome of outcomes) {
-      counts[outcome.kind] += 1;
-      retryAt = Math.min(retryAt ?? Infinity, outcome.retryAt ?? Infinity);
-    }
-    if (retryAt === Infinity) retryAt = undefined;
   }
-  return createReport();
 }
 
 /** Waits for all promises even if one rejects, so nothing is left running when the caller continues. */
-async function waitForAll<T>(promises: readonly Promise<T>[]): Promise<readonly T[]> {
+async function waitForAll(promises: readonly Promise<void>[]): Promise<void> {
   await Promise.allSettled(promises);
-  return Promise.all(promises);
+  await Promise.all(promises);
 }
 
 async function deliverOne(
@@ -160,7 +149,7 @@ export const DEFAULT_BACKOFF: Backoff = { initialMs: 2000, maxMs: 3_600_000, max
  * the lookup finds it.
  *
  * @example
- * choosePause({ tries: 1, minMs: 0, random: () => 0.5, backoff: DEFAULT_BACKOFF }) // 1000
+ * chooseDelay({ tries: 1, minMs: 0, random: () => 0.5, backoff: DEFAULT_BACKOFF }) // 1000
  */
 export function chooseDelay(failure: {
   readonly tries: number;

@@ -63,31 +63,30 @@ export interface LeadContext extends Required<
 const DEFAULT_CONCURRENCY = 8;
 
 export function createLeadContext(options: LeadOptions): LeadContext {
-  const clock = options.clock ?? (() => options.store.now());
-  const newId = options.newId ?? createUlidGenerator(clock);
+  const { store, wrappers = {}, checks = {}, repos = [], filters = {}, commentTemplate: template } = options;
+  const { logger = silentLogger, random = Math.random, concurrency = DEFAULT_CONCURRENCY } = options;
+  const { environment = process.env, clock = () => store.now(), newId = createUlidGenerator(clock) } = options;
   const data = chooseDataFolder(options.data);
-  const { wrappers = {}, checks = {}, repos = [], filters = {} } = options;
+  const { sinks = [createMarkdownSink({ folder: join(data, 'comments') })] } = options;
   // Otherwise an unknown check would be noticed only after the work is done.
   for (const wrapper of Object.values(wrappers)) findChecks({}, wrapper, checks);
+  const { patterns = [] } = options.secrets ?? {};
   return {
-    store: options.store,
+    store,
     wrappers,
     checks,
     repos,
     filters,
-    sinks: options.sinks ?? [createMarkdownSink({ folder: join(data, 'comments') })],
-    commentTemplate: options.commentTemplate === undefined ? undefined : checkTemplate(options.commentTemplate),
+    sinks,
     data,
-    backoff: { ...DEFAULT_BACKOFF, ...options.backoff },
-    concurrency: options.concurrency ?? DEFAULT_CONCURRENCY,
-    secrets: compileSecrets({
-      values: listSensitiveValues(options.environment ?? process.env),
-      patterns: options.secrets?.patterns ?? [],
-    }),
-    logger: options.logger ?? silentLogger,
+    concurrency,
+    logger,
     clock,
     newId,
-    random: options.random ?? Math.random,
+    random,
+    commentTemplate: template === undefined ? undefined : checkTemplate(template),
+    backoff: { ...DEFAULT_BACKOFF, ...options.backoff },
+    secrets: compileSecrets({ values: listSensitiveValues(environment), patterns }),
     leadId: newId(),
     getRunFolder: (run) => getRunFolderPath(data, run),
   };

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../base/index.js';
 import { formatTrigger, getResolvedState, renderComment } from '../comment/render-comment.js';
 import { decideFromResolution } from '../decide/decide.js';
 import {
@@ -76,7 +77,14 @@ export async function resolveItem(context: LeadContext, request: ResolveRequest)
     outbox: createMessages(context, { issueRef: item.issue_ref, trigger: formatTrigger(order, id) }, comment),
     ...(action === 'retry' ? { retry: await createRetry(context, record, resolution, now) } : {}),
   });
-  return readOutcome(outcome, id, decision);
+  switch (outcome.status) {
+    case 'resolved':
+      return { item: outcome.item, decision, ...omitUndefined({ order: outcome.order?.order }) };
+    case 'not_found':
+      throw createUnknownItemError(id);
+    case 'conflict':
+      throw createConflictError(id, outcome);
+  }
 }
 
 /** Returns the comment that a decision would write now, to the first sink that accepts it. Rejects the same requests as {@link resolveItem}. */
@@ -92,20 +100,12 @@ export async function previewResolution(context: LeadContext, request: ResolveRe
   return comment(sinks.find((sink) => sink.accepts(item.issue_ref))?.language);
 }
 
-interface ResolutionPlan {
-  readonly item: InboxItem;
-  readonly record: OrderRecord;
-  readonly decision: Decision;
-  readonly resolution: Resolution;
-  readonly comment: CommentInLanguage;
-}
-
 /** Checks a request and works out what it would record. Writes nothing. */
 async function planResolution(
   { store, commentTemplate }: Pick<LeadContext, 'store' | 'commentTemplate'>,
   request: ResolveRequest,
   now: number,
-): Promise<ResolutionPlan> {
+) {
   checkRequest(request);
   const { id, action, who, why, comments = [] } = request;
   const item = await store.findItem(id);
@@ -117,7 +117,7 @@ async function planResolution(
     action,
     who,
     why,
-    ...(result === undefined ? {} : { result }),
+    ...omitUndefined({ result }),
     ...(comments.length === 0 ? {} : { comments }),
     decision: decision.action,
     at: new Date(now).toISOString(),
@@ -183,21 +183,6 @@ async function createRetry(
     isolation: await chooseIsolation(request),
     baseCommit: record.base_commit,
   };
-}
-
-function readOutcome(outcome: ResolveOutcome, id: string, decision: Decision): ResolveResult {
-  switch (outcome.status) {
-    case 'resolved':
-      return {
-        item: outcome.item,
-        decision,
-        ...(outcome.order === undefined ? {} : { order: outcome.order.order }),
-      };
-    case 'not_found':
-      throw createUnknownItemError(id);
-    case 'conflict':
-      throw createConflictError(id, outcome);
-  }
 }
 
 function createConflictError(

@@ -102,19 +102,6 @@ export async function settle(context: LeadContext, end: OrderName & WorkerEnd): 
   const { order } = record;
   const startedAt = wasStarted(end) ? (end.startedAt ?? record.started_at) : null;
   const durationMs = startedAt === null ? null : Math.max(0, now - Date.parse(startedAt));
-  const evidence = collectEvidence(context, record, end, reading);
-  const decisionInput = {
-    order,
-    reading,
-    exitCode,
-    signal,
-    durationMs,
-    run: record.run,
-    evidence,
-    lastOutput: readLastOutput(context, end),
-    ...readPolicy(context, order),
-    ...omitUndefined({ canceled, runError, startError, unresolved }),
-  };
   const execution = {
     order,
     run: record.run,
@@ -128,12 +115,23 @@ export async function settle(context: LeadContext, end: OrderName & WorkerEnd): 
     reading,
     at,
   };
+  const decisionInput = {
+    ...execution,
+    evidence: collectEvidence(context, record, end, reading),
+    lastOutput: readLastOutput(context, end),
+    ...readPolicy(context, order),
+    ...omitUndefined({ canceled, runError, startError, unresolved }),
+  };
 
   // The guarded update in the store chooses between these two decisions, because the active run can change until then.
-  const ifActive = withNote(decide({ ...decisionInput, activeRunId: runId }), end.note);
+  const decideIf = (activeRunId: string | null | undefined): Decision => {
+    const decision = decide({ ...decisionInput, activeRunId });
+    return end.note === undefined ? decision : { ...decision, reason: `${decision.reason} ${end.note}` };
+  };
+  const ifActive = decideIf(runId);
   const active = issue?.active_run_id ?? null;
   // If the run is active now, it can be stale only because another run becomes active before the update.
-  const ifStale = withNote(decide({ ...decisionInput, activeRunId: active === runId ? undefined : active }), end.note);
+  const ifStale = decideIf(active === runId ? undefined : active);
   const outcome = await store.settleOrder({
     issueRef,
     runId,
@@ -271,12 +269,10 @@ async function readAgentResult(context: ReadingContext, record: OrderRecord, end
     ...(startedAt === null ? {} : { startedAt }),
     hasEnded: end.hasEnded,
   });
-  const relevant = record.order.expects === 'report' ? withoutProblem(reading, 'CHANGES_MISSING') : reading;
-  return relevant.result === undefined && end.draft !== undefined ? { ...relevant, draft: end.draft } : relevant;
-}
-
-function withoutProblem(reading: Reading, excludedCode: string): Reading {
-  return { ...reading, problems: reading.problems.filter(({ code }) => code !== excludedCode) };
+  const draft = reading.result === undefined ? end.draft : undefined;
+  const needsChange = record.order.expects !== 'report';
+  const problems = reading.problems.filter(({ code }) => needsChange || code !== 'CHANGES_MISSING');
+  return { ...reading, problems, ...omitUndefined({ draft }) };
 }
 
 function wasStarted({ startError, unresolved = [], canceled = false }: WorkerEnd): boolean {
@@ -296,10 +292,6 @@ export function readLastOutput(
   return secrets.maskText(errors === '' ? output : errors).slice(-LAST_OUTPUT_LENGTH);
 }
 
-function withNote(decision: Decision, note: string | undefined): Decision {
-  return note === undefined ? decision : { ...decision, reason: `${decision.reason} ${note}` };
-}
-
 /** Creates the result of a run that Sluice did not execute itself, or never started. */
 function createRunResult(end: WorkerEnd): RunResult {
   const { exitCode, signal = null, command = [], workerVersion = null } = end;
@@ -308,10 +300,10 @@ function createRunResult(end: WorkerEnd): RunResult {
     return createFailedResult('RUN_NOT_STARTED', `The run was not started: ${dropFullStop(why)}.`);
   }
   const process = { exit_code: exitCode, signal, command, version: workerVersion };
-  const { error, ...rest } = createFailedResult('PROCESS_EXIT_NON_ZERO', 'The process did not exit with code 0.');
-  return exitCode === 0
-    ? { ...rest, status: 'success', process }
-    : { ...rest, ...(error === undefined ? {} : { error }), process };
+  const result = createFailedResult('PROCESS_EXIT_NON_ZERO', 'The process did not exit with code 0.');
+  if (exitCode !== 0) return { ...result, process };
+  const { error: _, ...rest } = result;
+  return { ...rest, status: 'success', process };
 }
 
 const READ_AND_WRITE = constants.O_RDWR | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);

@@ -1,9 +1,9 @@
 import type { FromSchema } from '../../base/index.js';
 import { fromRecordSchema } from '../../json/schema/index.js';
-import { sandboxUse, WORKER_NAME } from '../../store/records/index.js';
-import type { Problem, WorkOrder } from '../../store/records/index.js';
-import { OrdersError, createInvalidError } from '../orders-error.js';
-import { checkShape, createValueProblem } from '../shapes/check-shape.js';
+import { sandboxUse } from '../../store/records/index.js';
+import type { WorkOrder } from '../../store/records/index.js';
+import { OrdersError } from '../orders-error.js';
+import { createValueProblem, readNamed } from '../shapes/check-shape.js';
 import type { Wrapper } from '../wrappers/wrappers.js';
 
 const commandLine = {
@@ -46,7 +46,6 @@ export type Check = FromSchema<typeof CHECK_SCHEMA>;
 export type Checks = Readonly<Record<string, Check>>;
 
 const checkSchema = fromRecordSchema<Check>(CHECK_SCHEMA);
-const namePattern = new RegExp(WORKER_NAME.pattern);
 
 /**
  * Validates the configured checks.
@@ -55,33 +54,15 @@ const namePattern = new RegExp(WORKER_NAME.pattern);
  * readChecks({ unit: { command: ['npm', 'test'], prepare: ['npm', 'ci'], timeout_s: 300 } })
  */
 export function readChecks(value: unknown): Checks {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw createInvalidError('INVALID_CONFIG', 'setting "checks"', [
-      createValueProblem('', 'write an object with a check for each name'),
-    ]);
-  }
-  const problems: Problem[] = [];
-  const checks: [string, Check][] = [];
-  for (const [name, entry] of Object.entries(value)) {
-    const validated = checkShape(checkSchema, entry);
-    if (name.length > WORKER_NAME.maxLength || !namePattern.test(name)) {
-      const advice = `use letters, digits, dots, - and _ for a name, at most ${WORKER_NAME.maxLength} characters`;
-      problems.push(createValueProblem(name, advice));
-    } else if (validated.problems !== undefined) {
-      problems.push(
-        ...validated.problems.map((one) => ({ ...one, path: one.path === undefined ? name : `${name}.${one.path}` })),
-      );
-    } else {
-      const { command, prepare } = validated.value;
-      if (command[0]?.trim() === '')
-        problems.push(createValueProblem(`${name}.command`, 'must start with an executable'));
-      if (prepare?.[0]?.trim() === '')
-        problems.push(createValueProblem(`${name}.prepare`, 'must start with an executable'));
-      checks.push([name, validated.value]);
-    }
-  }
-  if (problems.length > 0) throw createInvalidError('INVALID_CONFIG', 'setting "checks"', problems);
-  return Object.fromEntries(checks);
+  return readNamed(value, {
+    setting: 'checks',
+    expected: 'write an object with a check for each name',
+    schema: checkSchema,
+    *findProblems(check) {
+      for (const key of ['command', 'prepare'] as const)
+        if (check[key]?.[0]?.trim() === '') yield createValueProblem(key, 'must start with an executable');
+    },
+  });
 }
 
 /** A check that an order names. */

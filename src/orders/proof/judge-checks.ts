@@ -38,9 +38,6 @@ export interface CheckOutcome {
  * Judges a result by one of its checks. Confirmed only if its last attempt passed, the agent does not claim otherwise,
  * and the change does not modify what the check runs, or the check also passes with those files as they were; and if
  * the change loses no tests.
- *
- * @example
- * judgeCheck({ check, tries: [{ run, result, durationMs: 1200 }] }, workResult).verdict
  */
 export function judgeCheck(outcome: CheckOutcome, claimed: WorkResult | undefined): Evidence {
   const { check, tries } = outcome;

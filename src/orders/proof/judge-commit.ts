@@ -37,12 +37,7 @@ export interface OrderChange {
   readonly madeBySluice: boolean;
 }
 
-/**
- * Judges a claimed commit and the files it changes. `isChecked`: checks that must pass judge its blank tests.
- *
- * @example
- * judgeCommit({ found: 'missing', commit: '1a2b3c4d' }, order)[0]?.verdict // 'contradicted'
- */
+/** Judges a claimed commit and the files it changes. `isChecked`: checks that must pass judge its blank tests. */
 export function judgeCommit(
   facts: CommitFacts,
   order: Pick<WorkOrder, 'paths'>,

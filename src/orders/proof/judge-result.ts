@@ -3,29 +3,22 @@ import { isNoneLike } from './missing-evidence.js';
 import { showLine } from '../plain-text.js';
 import type { EvidencePolicy } from './checks.js';
 
-/**
- * Lists a result's claims as unchecked evidence. Omits a commit or pull request that has already been examined.
- *
- * @example
- * listReported({ ...result, changes: { pr: '#7' } }, []) // pr and tests, both unchecked
- */
+/** Lists a result's claims as unchecked evidence. Omits a commit or pull request that has already been examined. */
 export function listReported(result: WorkResult | undefined, verified: readonly Evidence[]): readonly Evidence[] {
   if (result === undefined || result.status === 'blocked') return [];
   const { changes, tests } = result;
   const has = (claim: Evidence['claim']) => verified.some((evidence) => evidence.claim === claim);
   const reported: Evidence[] = [];
-  if (isNamed(changes.commit) && !has('commit')) reported.push(createUnchecked('commit', changes.commit));
-  if (isNamed(changes.pr) && !has('pr')) reported.push(createUnchecked('pr', changes.pr));
+  for (const claim of ['commit', 'pr'] as const) {
+    const name = changes[claim];
+    if (name !== undefined && !isNoneLike(name) && !has(claim)) reported.push(createUnchecked(claim, name));
+  }
   if (tests === 'n/a') reported.push(createUnchecked('tests', 'n/a'));
   else if (tests !== undefined) {
     const evidenceNote = tests.evidence.trim() === '' ? '' : ` (${tests.evidence})`;
     reported.push(createUnchecked('tests', `${tests.command} => ${tests.result}${evidenceNote}`));
   }
   return reported;
-}
-
-function isNamed(text: string | undefined): text is string {
-  return text !== undefined && !isNoneLike(text);
 }
 
 function createUnchecked(claim: Evidence['claim'], detail: string): Evidence {
@@ -75,17 +68,9 @@ export function gatherEvidence(
   return [...judgeReading(reading, order, end), ...verified, ...listReported(reading.result, verified)];
 }
 
-/** Returns the facts that contradict a result. */
-export function findContradicted(evidence: readonly Evidence[]): readonly Evidence[] {
-  return evidence.filter(({ verdict }) => verdict === 'contradicted');
-}
-
 /**
  * Judges whether a result belongs to this run: it names the order, and it is known how its process exited. A result
  * copied from an earlier run names that run and is contradicted.
- *
- * @example
- * judgeReading(reading, order, { exitCode: 0 }) // [{ claim: 'result', verdict: 'confirmed', … }]
  */
 export function judgeReading(
   { result, path = 'the result' }: Reading,

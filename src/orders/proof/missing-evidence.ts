@@ -2,9 +2,6 @@ import type { Problem, WorkOrder, WorkResult } from '../../store/records/index.j
 
 /**
  * Finds evidence that `ok` and `fail` require and this result lacks. `blocked` needs no evidence, and a report needs no change.
- *
- * @example
- * findMissingEvidence({ ...result, changes: {} }) // one problem: neither a pull request nor a commit
  */
 export function findMissingEvidence(result: WorkResult, order: Pick<WorkOrder, 'expects'> = {}): readonly Problem[] {
   if (result.status === 'blocked') return [];

@@ -42,49 +42,30 @@ export type PullRequestFinding =
   | { readonly found: 'elsewhere'; readonly repository: string }
   | { readonly found: 'request'; readonly address: string; readonly head: string };
 
-/**
- * Judges a pull request: it must exist, belong to the issue's repository, and have the commit as its head.
- *
- * @example
- * judgePullRequest({ found: 'missing', repository: 'acme/shop' }, '#7', undefined).verdict // 'contradicted'
- */
+/** Judges a pull request: it must exist, belong to the issue's repository, and have the commit as its head. */
 export function judgePullRequest(finding: PullRequestFinding, name: string, commit: string | undefined): Evidence {
   const shownName = showLine(name, 200);
-  const contradict = (why: string): Evidence => ({
+  const judge = (verdict: Evidence['verdict'], what: string): Evidence => ({
     claim: 'pr',
-    by: 'sluice',
-    verdict: 'contradicted',
-    detail: `${shownName} ${why}.`,
+    by: finding.found === 'unknown' ? 'worker' : 'sluice',
+    verdict,
+    detail: `${shownName} ${what}.`,
   });
   switch (finding.found) {
     case 'unknown':
-      return {
-        claim: 'pr',
-        by: 'worker',
-        verdict: 'unchecked',
-        detail: `${shownName} could not be looked up: ${dropFullStop(finding.why)}.`,
-      };
+      return judge('unchecked', `could not be looked up: ${dropFullStop(finding.why)}`);
     case 'missing':
-      return contradict(`does not exist in ${finding.repository}`);
+      return judge('contradicted', `does not exist in ${finding.repository}`);
     case 'elsewhere':
-      return contradict(`does not belong to ${finding.repository}`);
+      return judge('contradicted', `does not belong to ${finding.repository}`);
     case 'request': {
-      const { head } = finding;
-      if (commit === undefined) {
-        const detail = `${shownName} exists; its head ${head.slice(0, 12)} is not in the repository and could not be compared.`;
-        return { claim: 'pr', by: 'sluice', verdict: 'unchecked', detail };
-      }
-      if (!head.startsWith(commit)) {
-        return contradict(
-          `has the head ${showLine(head.slice(0, 12), 12)} instead of ${showLine(commit.slice(0, 12), 12)}`,
-        );
-      }
-      return {
-        claim: 'pr',
-        by: 'sluice',
-        verdict: 'confirmed',
-        detail: `${shownName} exists, with the head ${commit.slice(0, 12)}.`,
-      };
+      const head = finding.head.slice(0, 12);
+      if (commit === undefined)
+        return judge('unchecked', `exists; its head ${head} is not in the repository and could not be compared`);
+      const shownCommit = commit.slice(0, 12);
+      return finding.head.startsWith(commit)
+        ? judge('confirmed', `exists, with the head ${shownCommit}`)
+        : judge('contradicted', `has the head ${showLine(head, 12)} instead of ${showLine(shownCommit, 12)}`);
     }
   }
 }

@@ -1,26 +1,13 @@
-import type { Decision, Evidence, OrderRecord, Race } from '../../store/records/index.js';
+import type { Decision, Race } from '../../store/records/index.js';
 import type { RaceEntry, OrderStore } from '../../store/ports/index.js';
 import { readChange, type ChangeContext } from '../git/read-change.js';
 
-export interface DecidedEntry {
-  readonly entry: RaceEntry;
-  readonly decision: Decision;
-}
-
-/** A decided race: the winner's run id, null if a human has to choose, and a decision for each entry. */
-export interface DecidedRace {
-  readonly winner: string | null;
-  readonly entries: readonly DecidedEntry[];
-}
-
 /**
  * Decides a race. Only proven results compete: more confirmed checks win, then fewer changed lines, then the earlier
- * settlement. The others are superseded. On a tie at the top, or without any proven result, a human decides.
- *
- * @example
- * decideRace(entries).winner // '2026-11-15-backend-0002'
+ * settlement. The others are superseded. On a tie at the top, or without any proven result, `winner` is null, and a
+ * human decides. There is a decision for each entry.
  */
-export function decideRace(entries: readonly RaceEntry[]): DecidedRace {
+export function decideRace(entries: readonly RaceEntry[]) {
   const proven = entries.filter(isProven).toSorted((left, right) => compare(left, right));
   const [first] = proven;
   const tied = first === undefined ? [] : proven.filter((each) => compare(first, each) === 0);
@@ -58,11 +45,9 @@ function compareNumbers(left: number, right: number): number {
 }
 
 function countChecks({ execution: { decision } }: RaceEntry): number {
-  return (decision.evidence ?? []).filter(isConfirmedCheck).length;
-}
-
-function isConfirmedCheck({ claim, by, verdict }: Evidence): boolean {
-  return claim === 'tests' && by === 'sluice' && verdict === 'confirmed';
+  return (decision.evidence ?? []).filter(
+    ({ claim, by, verdict }) => claim === 'tests' && by === 'sluice' && verdict === 'confirmed',
+  ).length;
 }
 
 function getRunId({ execution }: RaceEntry): string {
@@ -134,7 +119,9 @@ export async function readRace(
   ]);
   const [newest] = orders.items;
   if (issue === undefined || newest === undefined) return undefined;
-  const group = findGroup(issue.active_group, issue.active_run_id, orders.items) ?? null;
+  // The undecided race of the issue, or the race of its active run.
+  const active = orders.items.find(({ order }) => order.run_id === issue.active_run_id);
+  const group = issue.active_group ?? active?.group ?? null;
   const members = group === null ? [newest] : orders.items.filter((record) => record.group === group).toReversed();
   const runs: Race['runs'][number][] = [];
   // In sequence, because a change can be several megabytes.
@@ -146,13 +133,4 @@ export async function readRace(
   }
   const isDecided = members.some(({ order }) => order.run_id === issue.active_run_id);
   return { issue_ref: issueRef, group, winner: isDecided ? issue.active_run_id : null, runs };
-}
-
-/** Finds the undecided race of an issue, or the race of its active run. */
-function findGroup(
-  activeGroup: string | undefined,
-  activeRunId: string | null,
-  orders: readonly OrderRecord[],
-): string | undefined {
-  return activeGroup ?? orders.find(({ order }) => order.run_id === activeRunId)?.group;
 }

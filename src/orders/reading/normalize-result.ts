@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../base/index.js';
 import { RESULT_STATUSES, type Problem, type WorkResult } from '../../store/records/index.js';
 import { findMissingEvidence, isNoneLike } from '../proof/missing-evidence.js';
 import { createValueProblem } from '../shapes/check-shape.js';
@@ -18,20 +19,16 @@ export interface NormalizedResult {
 export function normalizeResult(fields: Pick<SpelledFields, 'known' | 'conflicts'>): NormalizedResult {
   const { known, conflicts } = gatherChanges(fields.known);
   const problems: Problem[] = [...fields.conflicts, ...conflicts];
-  const collect = <T>({ value, problem }: Field<T>): T | undefined => {
-    if (problem !== undefined) problems.push(problem);
-    return value;
-  };
-  const issueRef = collect(readRequiredText('issue_ref', known));
-  const runId = collect(readRequiredText('run_id', known));
-  const status = collect(readStatus(known));
-  const summary = collect(readOptionalText('summary', known)) ?? '';
-  const code = collect(readOptionalText('result_code', known))?.trim() ?? '';
-  const blockedBy = collect(readList('blocked_by', known)) ?? [];
-  const questions = collect(readList('questions', known)) ?? [];
-  const { changes, problems: changeProblems } = readChanges(known.get('changes'));
-  const { tests, problem: testProblem } = readTests(known.get('tests'));
-  const evidenceProblems = [...changeProblems, ...(testProblem === undefined ? [] : [testProblem])];
+  const issueRef = readRequiredText('issue_ref', known, problems);
+  const runId = readRequiredText('run_id', known, problems);
+  const status = readStatus(known, problems);
+  const summary = readOptionalText('summary', known, problems) ?? '';
+  const code = readOptionalText('result_code', known, problems)?.trim() ?? '';
+  const blockedBy = readList('blocked_by', known, problems);
+  const questions = readList('questions', known, problems);
+  const evidenceProblems: Problem[] = [];
+  const changes = readChanges(known.get('changes'), evidenceProblems);
+  const tests = readTests(known.get('tests'), evidenceProblems);
   // A blocked agent needs no evidence, so invalid evidence is no reason to ask a human.
   const needsEvidence = status !== 'blocked';
   if (needsEvidence) problems.push(...evidenceProblems);
@@ -44,7 +41,7 @@ export function normalizeResult(fields: Pick<SpelledFields, 'known' | 'conflicts
     run_id: runId,
     status,
     changes,
-    ...(tests === undefined ? {} : { tests }),
+    ...omitUndefined({ tests }),
     summary,
     ...(isNoneLike(code) ? {} : { result_code: code.toLowerCase() }),
     ...(blockedBy.length === 0 ? {} : { blocked_by: blockedBy }),
@@ -53,57 +50,45 @@ export function normalizeResult(fields: Pick<SpelledFields, 'known' | 'conflicts
   return { result, problems: findMissingEvidence(result), notices };
 }
 
-interface Field<T> {
-  readonly value?: T;
-  readonly problem?: Problem;
-}
-
 type Fields = ReadonlyMap<string, unknown>;
 
 const MAX_TEXT_LENGTH = 500;
 
-function readRequiredText(name: string, fields: Fields): Field<string> {
+function readRequiredText(name: string, fields: Fields, problems: Problem[]): string | undefined {
   const value = fields.get(name);
-  if (value === undefined || value === null || value === '') return { problem: createMissingProblem(name) };
-  if (typeof value !== 'string' || value.length > MAX_TEXT_LENGTH) {
-    return { problem: createValueProblem(name, `must be a string of at most ${MAX_TEXT_LENGTH} characters`) };
-  }
-  return { value };
+  if (typeof value === 'string' && value !== '' && value.length <= MAX_TEXT_LENGTH) return value;
+  problems.push(
+    value === undefined || value === null || value === ''
+      ? { code: 'KEY_MISSING', message: 'missing', path: name }
+      : createValueProblem(name, `must be a string of at most ${MAX_TEXT_LENGTH} characters`),
+  );
+  return undefined;
 }
 
-function readStatus(fields: Fields): Field<WorkResult['status']> {
-  const { value, problem } = readRequiredText('status', fields);
-  if (value === undefined) return problem === undefined ? {} : { problem };
-  const status = RESULT_STATUSES.find((candidate) => candidate === value.trim().toLowerCase());
-  return status === undefined
-    ? { problem: createValueProblem('status', 'must be ok, fail or blocked') }
-    : { value: status };
+function readStatus(fields: Fields, problems: Problem[]): WorkResult['status'] | undefined {
+  const value = readRequiredText('status', fields, problems);
+  const status = RESULT_STATUSES.find((candidate) => candidate === value?.trim().toLowerCase());
+  if (status === undefined && value !== undefined)
+    problems.push(createValueProblem('status', 'must be ok, fail or blocked'));
+  return status;
 }
 
-function readOptionalText(name: string, fields: Fields): Field<string> {
-  const value = fields.get(name);
-  if (value === undefined || value === null) return {};
-  return typeof value === 'string' ? { value } : { problem: createValueProblem(name, 'must be a string') };
+function readOptionalText(name: string, fields: Fields, problems: Problem[]): string | undefined {
+  const value = fields.get(name) ?? undefined;
+  if (value === undefined || typeof value === 'string') return value;
+  problems.push(createValueProblem(name, 'must be a string'));
+  return undefined;
 }
 
 const MAX_LIST_LENGTH = 100;
 
-function readList(name: string, fields: Fields): Field<readonly string[]> {
+function readList(name: string, fields: Fields, problems: Problem[]): readonly string[] {
   const value = fields.get(name) ?? [];
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
-  const isList = list.length <= MAX_LIST_LENGTH && list.every((entry) => typeof entry === 'string');
-  if (!isList) return { problem: createValueProblem(name, `must be a list of at most ${MAX_LIST_LENGTH} strings`) };
-  return { value: list.map((entry) => entry.trim()).filter((entry) => !isNoneLike(entry)) };
-}
-
-function createMissingProblem(name: string): Problem {
-  return { code: 'KEY_MISSING', message: 'missing', path: name };
-}
-
-/** The changes an agent reports, and problems in that report. */
-export interface ReportedChanges {
-  readonly changes: WorkResult['changes'];
-  readonly problems: readonly Problem[];
+  if (list.length <= MAX_LIST_LENGTH && list.every((entry) => typeof entry === 'string'))
+    return list.map((entry) => entry.trim()).filter((entry) => !isNoneLike(entry));
+  problems.push(createValueProblem(name, `must be a list of at most ${MAX_LIST_LENGTH} strings`));
+  return [];
 }
 
 // Git accepts at least four digits. A commit's URL on a forge contains its hash.
@@ -113,25 +98,24 @@ const COMMIT_PAGE = /^https?:\/\/[^\s/?#][^\s?#]{0,1000}\/commits?\/([0-9a-f]{4,
 const PULL_REQUEST = /^(?:https?:\/\/[^\s/]\S*|[^\s\d]*\d\S*)$/;
 
 /** Reads `{ PR, Commit }`. A value such as `none` counts as missing. */
-function readChanges(value: unknown): ReportedChanges {
-  if (value === undefined || value === null) return { changes: {}, problems: [] };
-  if (typeof value === 'string' && isNoneLike(value)) return { changes: {}, problems: [] };
-  if (!isFields(value)) return { changes: {}, problems: [createValueProblem('changes', 'must have PR or Commit')] };
+function readChanges(value: unknown, problems: Problem[]): WorkResult['changes'] {
+  if (value === undefined || value === null || (typeof value === 'string' && isNoneLike(value))) return {};
+  if (!isFields(value)) {
+    problems.push(createValueProblem('changes', 'must have PR or Commit'));
+    return {};
+  }
   const { known, conflicts } = readResultFields(Object.entries(value), ['pr', 'commit']);
-  const problems: Problem[] = conflicts.map((conflict) => ({ ...conflict, path: `changes.${conflict.path}` }));
+  problems.push(...conflicts.map((conflict) => ({ ...conflict, path: `changes.${conflict.path}` })));
   const pr = readWord(known.get('pr'));
-  const commit = readWord(known.get('commit'));
-  const hash = commit === undefined ? undefined : readHash(commit);
+  const claimed = readWord(known.get('commit'));
+  const commit = claimed === undefined ? undefined : readHash(claimed);
   if (pr !== undefined && (pr.length > 2000 || !PULL_REQUEST.test(pr))) {
     problems.push(createValueProblem('changes.pr', 'must be the URL or the number of a pull request'));
   }
-  if (commit !== undefined && hash === undefined) {
+  if (claimed !== undefined && commit === undefined) {
     problems.push(createValueProblem('changes.commit', 'must be at least 4 digits of a commit hash'));
   }
-  return {
-    changes: { ...(pr === undefined ? {} : { pr }), ...(hash === undefined ? {} : { commit: hash }) },
-    problems,
-  };
+  return omitUndefined({ pr, commit });
 }
 
 function readHash(commit: string): string | undefined {
@@ -149,13 +133,8 @@ function readWord(value: unknown): string | undefined {
   return isNoneLike(value) ? undefined : value.trim();
 }
 
-/** The test report, or the problem with it; empty if the result contains no report. */
-interface ReportedTests {
-  readonly tests?: WorkResult['tests'];
-  readonly problem?: Problem;
-}
-
-type TestReport = Exclude<NonNullable<WorkResult['tests']>, 'n/a'>;
+type Tests = WorkResult['tests'];
+type TestReport = Exclude<NonNullable<Tests>, 'n/a'>;
 
 const HOW_TO = 'write the command and its result (pass, fail or n/a), or only n/a if there are no tests';
 
@@ -163,39 +142,45 @@ const HOW_TO = 'write the command and its result (pass, fail or n/a), or only n/
  * Reads `{ Command, Result, Evidence }`, `npm test => pass`, any other statement about tests, or `n/a`. Empty, `none`
  * and `{}` count as no report, which differs from `n/a`.
  */
-function readTests(value: unknown): ReportedTests {
-  if (value === undefined || value === null) return {};
-  if (typeof value === 'string') return readLine(value.trim());
-  return isFields(value) ? readReport(value) : { problem: createValueProblem('tests', HOW_TO) };
+function readTests(value: unknown, problems: Problem[]): Tests {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === 'string') return readLine(value.trim(), problems);
+  if (isFields(value)) return readReport(value, problems);
+  return refuse('tests', HOW_TO, problems);
 }
 
-function readLine(line: string): ReportedTests {
-  if (line.toLowerCase() === 'n/a') return { tests: 'n/a' };
-  if (isNoneLike(line)) return {};
+function refuse(path: string, message: string, problems: Problem[]): undefined {
+  problems.push(createValueProblem(path, message));
+}
+
+function readLine(line: string, problems: Problem[]): Tests {
+  if (line.toLowerCase() === 'n/a') return 'n/a';
+  if (isNoneLike(line)) return undefined;
   // Use the last arrow: the command itself can contain one.
   const arrow = line.lastIndexOf('=>');
-  if (arrow < 0) return { tests: describeTests('', line, '') };
+  if (arrow < 0) return describeTests('', line, '');
   const outcome = line.slice(arrow + 2).trim();
-  if (lacksOutcome(outcome)) return { problem: createValueProblem('tests', HOW_TO) };
-  return { tests: describeTests(line.slice(0, arrow).trim(), outcome, '') };
+  if (lacksOutcome(outcome)) return refuse('tests', HOW_TO, problems);
+  return describeTests(line.slice(0, arrow).trim(), outcome, '');
 }
 
-function readReport(report: Readonly<Record<string, unknown>>): ReportedTests {
+function readReport(report: Readonly<Record<string, unknown>>, problems: Problem[]): Tests {
   const { known, conflicts } = readResultFields(Object.entries(report), ['command', 'result', 'evidence']);
-  if (conflicts[0] !== undefined) return { problem: { ...conflicts[0], path: `tests.${conflicts[0].path}` } };
+  const [conflict] = conflicts;
+  if (conflict !== undefined) return void problems.push({ ...conflict, path: `tests.${conflict.path}` });
   const fields = new Map<string, string>();
   for (const [name, value] of known) {
     if (typeof value === 'string') fields.set(name, value.trim());
-    else if (value !== null) return { problem: createValueProblem(`tests.${name}`, 'must be a string') };
+    else if (value !== null) return refuse(`tests.${name}`, 'must be a string', problems);
   }
   const command = fields.get('command') ?? '';
   const outcome = fields.get('result') ?? '';
   if (isNoneLike(command)) {
-    if (outcome.toLowerCase() === 'n/a') return { tests: 'n/a' };
-    if (isNoneLike(outcome)) return {};
+    if (outcome.toLowerCase() === 'n/a') return 'n/a';
+    if (isNoneLike(outcome)) return undefined;
   }
-  if (lacksOutcome(outcome)) return { problem: createValueProblem('tests.result', HOW_TO) };
-  return { tests: describeTests(command, outcome, fields.get('evidence') ?? '') };
+  if (lacksOutcome(outcome)) return refuse('tests.result', HOW_TO, problems);
+  return describeTests(command, outcome, fields.get('evidence') ?? '');
 }
 
 /** Whether a report contains a command but no outcome. */

@@ -116,10 +116,15 @@ export function readJsonResult(text: string): ResultReading {
   if (!isFields(read.value)) {
     return { problems: [{ code: 'RESULT_NOT_OBJECT', message: 'it is valid JSON, but not an object' }] };
   }
-  const { result, problems, notices } = normalizeResult(readResultFields(Object.entries(read.value)));
+  const entries = Object.entries(read.value);
+  return normalize(readResultFields(entries), () => draftFromFields(entries));
+}
+
+/** Normalizes the fields of a result file. A result that is not valid is a draft. */
+function normalize(fields: Parameters<typeof normalizeResult>[0], createDraft: () => unknown): ResultReading {
+  const { result, problems, notices } = normalizeResult(fields);
   const reading = { problems, ...(notices.length === 0 ? {} : { notices }) };
-  if (result === undefined) return withDraft(reading, draftFromFields(Object.entries(read.value)));
-  return { ...reading, result };
+  return result === undefined ? withDraft(reading, createDraft()) : { ...reading, result };
 }
 
 /** Parses JSON like `JSON.parse`, but reports duplicate keys, where `JSON.parse` would silently use the last one. */
@@ -160,49 +165,38 @@ export function readStreams({
   answer,
 }: Pick<ResultSource, 'stdout' | 'stderr' | 'answer'>): Reading {
   if (answer !== undefined) return readAnswer(answer);
-  const tail = { stdout: readTail(stdout), stderr: readTail(stderr) };
-  const anchors = { ...findAnchors(tail.stderr), ...findAnchors(tail.stdout) };
-  const draft = draftFromText(tail.stdout) ?? draftFromText(tail.stderr);
-  if (Object.keys(anchors).length === 0) {
-    const message = 'no work_result.json or work_result.txt found';
-    return {
-      source: 'none',
-      problems: [{ code: 'RESULT_MISSING', message }],
-      ...(draft === undefined ? {} : { draft }),
-    };
-  }
-  const message = 'no result file found, and printed output does not count';
-  return {
-    source: 'streams',
-    path: Object.keys(findAnchors(tail.stdout)).length > 0 ? 'stdout' : 'stderr',
-    anchors,
-    problems: [{ code: 'ONLY_ANCHORS', message }],
-    draft: { ...anchors, ...draft },
-  };
+  const printed = { stdout: readTail(stdout), stderr: readTail(stderr) };
+  const missing = 'no work_result.json or work_result.txt found';
+  return readPrinted(printed, missing, 'no result file found, and printed output does not count');
 }
 
 // More than fits into a comment; the rest is in the run's result.
 const ANSWER_LENGTH = 65_536;
 
 /** Searches an agent's answer for anchors and a draft, and includes it for the comment. */
-function readAnswer({ text, problem: message }: RejectedAnswer): Reading {
-  const end = readTail(text);
-  const anchors = findAnchors(end);
-  const draft = draftFromText(end);
+function readAnswer({ text, problem }: RejectedAnswer): Reading {
+  const reading = readPrinted({ answer: readTail(text) }, problem, problem);
   const full = text.trim();
-  const answer =
-    full === ''
-      ? {}
-      : {
-          answer: cutText(full, ANSWER_LENGTH),
-          ...omitUndefined({ answer_length: full.length > ANSWER_LENGTH ? full.length : undefined }),
-        };
-  if (Object.keys(anchors).length === 0) {
-    const problems = [{ code: 'RESULT_MISSING', message }];
-    return { source: 'none', problems, ...answer, ...(draft === undefined ? {} : { draft }) };
+  if (full === '') return reading;
+  const answer_length = full.length > ANSWER_LENGTH ? full.length : undefined;
+  return { ...reading, answer: cutText(full, ANSWER_LENGTH), ...omitUndefined({ answer_length }) };
+}
+
+/** Searches texts, the most reliable first. `missing` is the problem if no anchors are found, `unusable` if some are. */
+function readPrinted(printed: Readonly<Record<string, string>>, missing: string, unusable: string): Reading {
+  let anchors: NonNullable<Reading['anchors']> = {};
+  let path: string | undefined;
+  let draft: Readonly<Record<string, unknown>> | undefined;
+  for (const [source, text] of Object.entries(printed)) {
+    const found = findAnchors(text);
+    if (Object.keys(found).length > 0) path ??= source;
+    anchors = { ...found, ...anchors };
+    draft ??= draftFromText(text);
   }
-  const problems = [{ code: 'ONLY_ANCHORS', message }];
-  return { source: 'streams', path: 'answer', anchors, problems, ...answer, draft: { ...anchors, ...draft } };
+  if (path === undefined)
+    return { source: 'none', problems: [{ code: 'RESULT_MISSING', message: missing }], ...omitUndefined({ draft }) };
+  const problems = [{ code: 'ONLY_ANCHORS', message: unusable }];
+  return { source: 'streams', path, anchors, problems, draft: { ...anchors, ...draft } };
 }
 
 function readTail(stream: string | Uint8Array): string {
@@ -215,27 +209,18 @@ function readTail(stream: string | Uint8Array): string {
 // linear time.
 const ANCHOR = /\b(issue_?ref|run_?id|status)["'`]?[ \t]{0,8}[:=][ \t]{0,8}["'`]?([^\s"'`,;}]{1,200})/gi;
 
-const IS_ANCHOR = {
-  issueref: isIssueRef,
-  runid: (text: string) => parseRunId(text) !== undefined,
-  status: (text: string) => RESULT_STATUSES.some((status) => status === text),
-} as const;
+/** Reads the value of each anchor, by its folded key; undefined if the value is not one. */
+const READ_ANCHOR: Readonly<Record<string, (text: string) => NonNullable<Reading['anchors']>>> = {
+  issueref: (text) => (isIssueRef(text) ? { issue_ref: text } : {}),
+  runid: (text) => (parseRunId(text) === undefined ? {} : { run_id: text }),
+  status: (text) => omitUndefined({ status: RESULT_STATUSES.find((status) => status === text.toLowerCase()) }),
+};
 
 /** Finds the issue, run and status printed in a stream; the last occurrence of each counts. */
 export function findAnchors(text: string): NonNullable<Reading['anchors']> {
-  const anchors: { issue_ref?: string; run_id?: string; status?: string } = {};
-  for (const [, key = '', value = ''] of text.matchAll(ANCHOR)) {
-    switch (foldKey(key)) {
-      case 'issueref':
-        if (IS_ANCHOR.issueref(value)) anchors.issue_ref = value;
-        break;
-      case 'runid':
-        if (IS_ANCHOR.runid(value)) anchors.run_id = value;
-        break;
-      default:
-        if (IS_ANCHOR.status(value.toLowerCase())) anchors.status = value.toLowerCase();
-    }
-  }
+  const anchors: NonNullable<Reading['anchors']> = {};
+  for (const [, key = '', value = ''] of text.matchAll(ANCHOR))
+    Object.assign(anchors, READ_ANCHOR[foldKey(key)]?.(value));
   return anchors;
 }
 
@@ -333,14 +318,8 @@ export function readTextResult(text: string): ResultReading {
     else fields.set(name, value.trim());
   }
   const resultFields = toResultFields(fields, body);
-  const draft = draftFromFields(resultFields);
-  if (problems.length > 0) return { problems: problems.slice(0, 20), ...(draft === undefined ? {} : { draft }) };
-  const { result, problems: resultProblems, notices } = normalizeResult({ known: resultFields, conflicts: [] });
-  return {
-    problems: resultProblems,
-    ...(notices.length === 0 ? {} : { notices }),
-    ...(result === undefined ? (draft === undefined ? {} : { draft }) : { result }),
-  };
+  if (problems.length > 0) return withDraft({ problems: problems.slice(0, 20) }, draftFromFields(resultFields));
+  return normalize({ known: resultFields, conflicts: [] }, () => draftFromFields(resultFields));
 }
 
 /** Converts the flat header to the shape of a result. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { fromRecordSchema } from '../../json/schema/index.js';
 import { flag, name, object, type FromSchema } from '../../base/index.js';
-import type { WorkOrder } from '../../store/records/index.js';
+import type { Problem, WorkOrder } from '../../store/records/index.js';
 import { OrdersError, createInvalidError } from '../orders-error.js';
 import { checkShape, createValueProblem } from '../shapes/check-shape.js';
 
@@ -48,20 +48,19 @@ const repoSchema = fromRecordSchema<FromSchema<typeof REPO_SCHEMA>>(REPO_SCHEMA)
  * readRepos(['https://git.example.org/shop.git'], process.env) // [{ url: 'https://git.example.org/shop.git', push: true, … }]
  */
 export function readRepos(value: unknown, env: Readonly<Record<string, string | undefined>>): readonly Repo[] {
-  if (!Array.isArray(value))
-    throw createInvalidError('INVALID_CONFIG', 'setting "repos"', [createValueProblem('', 'must be a list')]);
+  if (!Array.isArray(value)) throw fail('repos', [createValueProblem('', 'must be a list')]);
   return value.map((entry: unknown, index) => {
     const validated = checkShape(repoSchema, entry);
-    if (validated.problems !== undefined) {
-      throw createInvalidError('INVALID_CONFIG', `setting "repos[${index}]"`, validated.problems);
-    }
-    const read = validated.value;
-    const settings = typeof read === 'string' ? { url: read } : read;
+    if (validated.problems !== undefined) throw fail(`repos[${index}]`, validated.problems);
+    const settings = typeof validated.value === 'string' ? { url: validated.value } : validated.value;
     const why = findUrlProblem(settings.url);
-    if (why !== undefined)
-      throw createInvalidError('INVALID_CONFIG', `setting "repos[${index}]"`, [createValueProblem('url', why)]);
+    if (why !== undefined) throw fail(`repos[${index}]`, [createValueProblem('url', why)]);
     return readRepo(settings, env);
   });
+}
+
+function fail(setting: string, problems: readonly Problem[]): OrdersError {
+  return createInvalidError('INVALID_CONFIG', `setting "${setting}"`, problems);
 }
 
 type RepoSettings = Exclude<FromSchema<typeof REPO_SCHEMA>, string>;

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../base/index.js';
 import { parseJson } from '../../base/files/index.js';
 import type { NewOutboxMessage } from '../../store/records/index.js';
 import { checkStatus, createFetch, sendRequest } from './http/send-request.js';
@@ -30,8 +31,8 @@ interface Forge<T> {
   readonly pullRequest: {
     readonly getUrl: (issue: T, number: number) => string;
     readonly headers: Readonly<Record<string, string>>;
-    /** Parses the response; returns undefined if it is not a pull request. */
-    readonly read: (response: object) => PullRequest | undefined;
+    /** Where its response has each field. */
+    readonly fields: Readonly<Record<keyof PullRequest, readonly string[]>>;
   };
 }
 
@@ -72,9 +73,12 @@ export function createForgeSink<T>(
         if (response.status === 404) return undefined;
         checkStatus(response, title, clock());
         const value = parseJson(response.body);
-        const found = typeof value === 'object' && value !== null ? pullRequest.read(value) : undefined;
-        if (found === undefined) throw createUnreadableError('a pull request');
-        return found;
+        const head = readText(value, pullRequest.fields.head);
+        const address = readText(value, pullRequest.fields.address);
+        // GitLab adds the number of the merge request.
+        const repository = readText(value, pullRequest.fields.repository)?.replace(/!\d+$/, '');
+        if (head === undefined || address === undefined) throw createUnreadableError('a pull request');
+        return { head, address, ...omitUndefined({ repository }) };
       },
     },
     async find(message, signal) {
@@ -150,8 +154,8 @@ const MAX_PAGE_BYTES = 128 * 1024 * 1024;
 /** More than enough for a pull request with a long description. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** Reads a string inside a response: `readText(response, 'head', 'sha')`. */
-export function readText(value: unknown, ...path: readonly string[]): string | undefined {
+/** Reads a string inside a response: `readText(response, ['head', 'sha'])`. */
+function readText(value: unknown, path: readonly string[]): string | undefined {
   let current = value;
   for (const key of path)
     current = typeof current === 'object' && current !== null ? Reflect.get(current, key) : undefined;

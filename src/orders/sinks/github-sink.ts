@@ -1,7 +1,7 @@
-import { COMMENTS_PER_PAGE, createForgeSink, readText } from './forge.js';
+import { COMMENTS_PER_PAGE, createForgeSink } from './forge.js';
 import type { ForgeOptions } from './forge.js';
 import { loadPeer } from './sink.js';
-import type { PullRequest, Sink } from './sink.js';
+import type { Sink } from './sink.js';
 
 const COMMENTS = '/repos/{owner}/{repo}/issues/{issue_number}/comments';
 
@@ -25,7 +25,7 @@ export function createGitHubSink(options: ForgeOptions): Sink {
       pullRequest: {
         getUrl: ({ owner, repo }, number) => `${api}/repos/${owner}/${repo}/pulls/${number}`,
         headers: { authorization: `token ${token}` },
-        read: readPullRequest,
+        fields: { head: ['head', 'sha'], address: ['html_url'], repository: ['base', 'repo', 'full_name'] },
       },
       async connect(fetch) {
         const { Octokit } = await loadPeer('@octokit/core', async () => import('@octokit/core'));
@@ -49,14 +49,6 @@ export function createGitHubSink(options: ForgeOptions): Sink {
  */
 function readHost(baseUrl = 'https://api.github.com'): string {
   return new URL(baseUrl).host.replace(/^api\.(?=github\.com$|[a-z0-9-]+\.ghe\.com$)/, '');
-}
-
-function readPullRequest(response: object): PullRequest | undefined {
-  const head = readText(response, 'head', 'sha');
-  const address = readText(response, 'html_url');
-  const repository = readText(response, 'base', 'repo', 'full_name');
-  if (head === undefined || address === undefined) return undefined;
-  return { head, address, ...(repository === undefined ? {} : { repository }) };
 }
 
 /** Octokit wraps our transport's errors, and the reason of an aborted signal. */

@@ -1,7 +1,7 @@
-import { COMMENTS_PER_PAGE, createForgeSink, readText } from './forge.js';
+import { COMMENTS_PER_PAGE, createForgeSink } from './forge.js';
 import type { ForgeOptions } from './forge.js';
 import { loadPeer } from './sink.js';
-import type { PullRequest, Sink } from './sink.js';
+import type { Sink } from './sink.js';
 
 /**
  * Creates a sink that writes notes on GitLab issues (`group/sub/project#7`), through GitBeaker.
@@ -24,7 +24,7 @@ export function createGitLabSink(options: ForgeOptions): Sink {
         getUrl: ({ project }, number) =>
           `${host}/api/v4/projects/${encodeURIComponent(project)}/merge_requests/${number}`,
         headers: { 'private-token': token },
-        read: readMergeRequest,
+        fields: { head: ['sha'], address: ['web_url'], repository: ['references', 'full'] },
       },
       async connect(fetch) {
         const { IssueNotes } = await loadPeer('@gitbeaker/rest', async () => import('@gitbeaker/rest'));
@@ -36,14 +36,6 @@ export function createGitLabSink(options: ForgeOptions): Sink {
       },
     },
   );
-}
-
-function readMergeRequest(response: object): PullRequest | undefined {
-  const head = readText(response, 'sha');
-  const address = readText(response, 'web_url');
-  const repository = readText(response, 'references', 'full')?.replace(/!\d+$/, '');
-  if (head === undefined || address === undefined) return undefined;
-  return { head, address, ...(repository === undefined ? {} : { repository }) };
 }
 
 interface GitLabIssue {

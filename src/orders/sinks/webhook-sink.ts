@@ -105,12 +105,7 @@ const SIGNATURE_HEADER = 'sluice-signature';
 /** The same for every delivery of one message: receivers ignore repeats. */
 const KEY_HEADER = 'idempotency-key';
 
-/**
- * Returns the signature of a webhook's body.
- *
- * @example
- * signWebhook('secret', '1794700800', '{}') // 'sha256=…'
- */
+/** Returns the signature of a webhook's body. */
 function signWebhook(secret: string, timestamp: string, body: string): string {
   return `sha256=${createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex')}`;
 }

@@ -4,12 +4,11 @@ import {
   PLACEMENT_FIELDS,
   WORKER_NAME,
   runSpecSchema,
-  type Problem,
   type RunEngine,
   type RunSpec,
 } from '../../store/records/index.js';
-import { OrdersError, createInvalidError } from '../orders-error.js';
-import { checkShape, createValueProblem } from '../shapes/check-shape.js';
+import { OrdersError } from '../orders-error.js';
+import { createValueProblem, readNamed } from '../shapes/check-shape.js';
 
 /**
  * Defines how one type of agent is started and receives its order, and where. Comes from the configuration, never from
@@ -121,7 +120,6 @@ export function pickPlacement(from: Pick<RunSpec, (typeof PLACEMENT_FIELDS)[numb
 export type Wrappers = Readonly<Record<string, Wrapper>>;
 
 const wrapperSchema = fromRecordSchema<Wrapper>(WRAPPER_SCHEMA);
-const namePattern = new RegExp(WORKER_NAME.pattern);
 
 /**
  * Validates the configured wrappers. `placements` are those that they may name: with others, orders would wait forever.
@@ -130,32 +128,22 @@ const namePattern = new RegExp(WORKER_NAME.pattern);
  * readWrappers({ lint: { type: 'script', command: ['node', 'lint.mjs', '{work_order}'], inject: 'args' } })
  */
 export function readWrappers(value: unknown, placements: readonly string[] = placement.enum): Wrappers {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw createWrappersError([createValueProblem('', 'use an object that maps names to wrappers')]);
-  }
-  const problems: Problem[] = [];
-  const wrappers: [string, Wrapper][] = [];
-  for (const [name, entry] of Object.entries(value)) {
-    const validated = checkShape(wrapperSchema, entry);
-    if (!isName(name)) {
-      const advice = `use letters, digits, dots, - and _ for a name, at most ${WORKER_NAME.maxLength} characters`;
-      problems.push(createValueProblem(name, advice));
-    } else if (validated.problems !== undefined)
-      problems.push(...validated.problems.map((one) => addWrapperName(name, one)));
-    else if (validated.value.command === undefined && findAgentEngine(validated.value.type) === undefined) {
-      problems.push(
-        createValueProblem(`${name}.command`, `a wrapper of type "${validated.value.type}" needs a command`),
-      );
-    } else if (validated.value.command?.[0]?.trim() === '') {
-      problems.push(createValueProblem(`${name}.command`, 'must start with an executable'));
-    } else {
-      const issues = listPlacementIssues(validated.value, placements);
-      for (const { path, message } of issues) problems.push(createValueProblem(`${name}.${path.join('.')}`, message));
-      wrappers.push([name, validated.value]);
-    }
-  }
-  if (problems.length > 0) throw createWrappersError(problems);
-  return Object.fromEntries(wrappers);
+  return readNamed(value, {
+    setting: 'wrappers',
+    expected: 'use an object that maps names to wrappers',
+    schema: wrapperSchema,
+    *findProblems(wrapper) {
+      const { type, command: line } = wrapper;
+      if (line === undefined && findAgentEngine(type) === undefined) {
+        yield createValueProblem('command', `a wrapper of type "${type}" needs a command`);
+      } else if (line?.[0]?.trim() === '') {
+        yield createValueProblem('command', 'must start with an executable');
+      } else {
+        for (const { path, message } of listPlacementIssues(wrapper, placements))
+          yield createValueProblem(path.join('.'), message);
+      }
+    },
+  });
 }
 
 /**
@@ -174,16 +162,4 @@ export function findWrapper(name: string, configured: Wrappers): Wrapper {
     'UNKNOWN_WORKER',
     `Unknown wrapper ${JSON.stringify(name.slice(0, 100))}. Use one of ${names}, or add it to the setting "wrappers".`,
   );
-}
-
-function isName(name: string): boolean {
-  return name.length <= WORKER_NAME.maxLength && namePattern.test(name);
-}
-
-function addWrapperName(name: string, problem: Problem): Problem {
-  return { ...problem, path: problem.path === undefined ? name : `${name}.${problem.path}` };
-}
-
-function createWrappersError(problems: readonly Problem[]): Error {
-  return createInvalidError('INVALID_CONFIG', 'setting "wrappers"', problems);
 }

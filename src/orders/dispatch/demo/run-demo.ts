@@ -1,14 +1,20 @@
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readFile } from 'node:fs/promises';
-import { SluiceError, createUlidGenerator, type Logger, getErrorCode, silentLogger } from '../../../base/index.js';
+import {
+  SluiceError,
+  createUlidGenerator,
+  type Logger,
+  getErrorCode,
+  omitUndefined,
+  silentLogger,
+} from '../../../base/index.js';
 import type {
   Decision,
   Evidence,
   InboxItem,
   ReadingSource,
   WorkOrder,
-  RunSpec,
   WorkRequest,
 } from '../../../store/records/index.js';
 import { createLead, type Lead } from '../../lead/create-lead.js';
@@ -68,14 +74,10 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
   const store = await openStore(options.database ?? `sqlite:${join(data, 'sluice.db')}`);
   try {
     const lead = createLead({ store, wrappers: createDemoWrappers(), checks: createDemoChecks(), data });
-    const logger = options.logger === undefined ? {} : { logger: options.logger };
-    const worker = startWorker({
-      store,
-      lead,
-      runs: { data, programs: getDemoPrograms(), ...logger },
-      ...logger,
-      kinds: ['orders'],
-    });
+    const logger = omitUndefined({ logger: options.logger });
+    // The recorded agent is started instead of the real one.
+    const runs = { data, programs: { codex: getReplay('codex-order') }, ...logger };
+    const worker = startWorker({ store, lead, runs, ...logger, kinds: ['orders'] });
     const submitted: WorkOrder[] = [];
     try {
       // Every demo creates new issues: those of the last demo might still be waiting for a human.
@@ -94,13 +96,9 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
       await worker.stop({ graceMs: 0 });
       await lead.close();
     }
-    const items = await Promise.all(
-      submitted.map(async ({ issue_ref }) => store.listInbox({ open: true, issueRef: issue_ref })),
-    );
-    return {
-      orders: await Promise.all(submitted.map(async (order) => summarize(store, order))),
-      inbox: items.flatMap((page) => page.items),
-    };
+    const listed = submitted.map(async ({ issue_ref }) => store.listInbox({ open: true, issueRef: issue_ref }));
+    const inbox = (await Promise.all(listed)).flatMap(({ items }) => items);
+    return { orders: await Promise.all(submitted.map(async (order) => summarize(store, order))), inbox };
   } finally {
     await store.close();
   }
@@ -167,22 +165,17 @@ export async function showDemo(options: ShowDemoOptions): Promise<RunningDemo | 
   const stopping = new AbortController();
   const newId = createUlidGenerator(clock);
 
-  async function play({ engine, spec, program }: RecordedAgent): Promise<void> {
+  async function play([engine, schema]: (typeof AGENTS)[number]): Promise<void> {
+    const recording = JSON.parse(await readFile(join(RECORDINGS, engine, 'recording.json'), 'utf8')) as RecordedRun;
     const id = newId();
     const workerId = `demo/${id}`;
     const workdir = join(data, 'demo-agents', engine);
     await makeFolder(workdir);
-    await store.createRun({
-      id,
-      spec: { ...spec, workdir },
-      state: 'running',
-      workerId,
-      leaseMs: DEFAULT_LEASE_MS,
-      now: clock(),
-    });
+    const spec = { engine, prompt: recording.prompt, contract: { schema }, workdir };
+    await store.createRun({ id, spec, state: 'running', workerId, leaseMs: DEFAULT_LEASE_MS, now: clock() });
     const record = await store.findRun(id);
     if (record === undefined) return;
-    const runs = { data, logger, clock, programs: { [engine]: program } };
+    const runs = { data, logger, clock, programs: { [engine]: getReplay(engine) } };
     const context = { store, lead, runs, leaseMs: DEFAULT_LEASE_MS, clock, logger, signal: stopping.signal };
     // It was created as running, so that no worker claims it, but it is not a run that is resumed.
     const claimed = { record: { ...record, started_at: null }, order: null, unresolved: [] };
@@ -191,8 +184,7 @@ export async function showDemo(options: ShowDemoOptions): Promise<RunningDemo | 
 
   const repoDir = await makeDemoRepository(data);
   for (const agent of DEMO_AGENTS) await submitOnce(lead, agent, repoDir);
-  const agents = await readRecordedAgents();
-  const played = Promise.all(agents.map(play)).then(
+  const played = Promise.all(AGENTS.map(play)).then(
     () => undefined,
     (error: unknown) => logger.warn('demo failed', { error: String(error) }),
   );
@@ -209,7 +201,7 @@ export async function showDemo(options: ShowDemoOptions): Promise<RunningDemo | 
  * Submits an order once. If two servers start on one empty store, the second request names another folder and is
  * rejected.
  */
-async function submitOnce(lead: ShowDemoOptions['lead'], worker: string, repoDir: string): Promise<void> {
+async function submitOnce(lead: Lead, worker: string, repoDir: string): Promise<void> {
   const request = createDemoRequest(worker, `local#demo-${worker}`, repoDir);
   try {
     await lead.submit({ ...request, request_id: `demo-${worker}` });
@@ -229,7 +221,7 @@ const DEMO_AGENTS = ['json-agent', 'text-agent', 'print-only-agent'] as const;
 /** Returns the wrappers of the demo agents. */
 export function createDemoWrappers(): Wrappers {
   return {
-    'json-agent': { type: 'script', command: [...getCommand('json-agent'), '{work_order}'], inject: 'args' },
+    'json-agent': { type: 'script', command: getCommand('json-agent'), inject: 'args' },
     'text-agent': { type: 'script', command: getCommand('text-agent'), inject: 'env' },
     'print-only-agent': { type: 'script', command: getCommand('print-only-agent'), inject: 'env' },
   };
@@ -253,13 +245,12 @@ function getCommand(worker: string): readonly [string, string] {
   return [process.execPath, fileURLToPath(new URL(`../../../../examples/agents/${worker}.mjs`, import.meta.url))];
 }
 
-/** A recorded agent with its own order: it writes a file in its worktree, and a check verifies the content. */
-const DEMO_AGENT = 'codex-cli';
+/** In the package's `examples/` folder; the path relative to this file is the same in source and build. */
+const RECORDINGS = fileURLToPath(new URL('../../../../examples/recorded-agents', import.meta.url));
 
-/** Returns the command that starts the recorded agent instead of the real one. */
-function getDemoPrograms(): { readonly codex: readonly [string, string, string] } {
-  const folder = fileURLToPath(new URL('../../../../examples/recorded-agents', import.meta.url));
-  return { codex: [process.execPath, join(folder, 'replay.mjs'), join(folder, 'codex-order')] };
+/** Returns the command that replays a recorded agent. */
+function getReplay(recording: string): readonly [string, string, string] {
+  return [process.execPath, join(RECORDINGS, 'replay.mjs'), join(RECORDINGS, recording)];
 }
 
 /** Returns the checks for the agent's change. */
@@ -268,41 +259,19 @@ function createDemoChecks(): Checks {
   return { text: { command: [process.execPath, '-e', program], timeout_s: 60 } };
 }
 
+/** Creates the order of the recorded agent: it writes a file in its worktree, and a check verifies the content. */
 function createAgentRequest(issueRef: string, repoDir: string): WorkRequest {
   const instructions = 'Create artifacts/text.md with a shell command.';
-  return { ...createDemoRequest(DEMO_AGENT, issueRef, repoDir), instructions, checks: ['text'] };
+  return { ...createDemoRequest('codex-cli', issueRef, repoDir), instructions, checks: ['text'] };
 }
 
 /** The recorded agents and the schemas of their answers. */
-const AGENTS = {
-  claude: { type: 'object', required: ['artifacts'], properties: { artifacts: { type: 'array' } } },
-  gemini: { type: 'object', required: ['items'] },
-  codex: { type: 'object', required: ['artifacts'], properties: { artifacts: { type: 'array' } } },
-} as const;
+const AGENTS = [
+  ['claude', { type: 'object', required: ['artifacts'], properties: { artifacts: { type: 'array' } } }],
+  ['gemini', { type: 'object', required: ['items'] }],
+  ['codex', { type: 'object', required: ['artifacts'], properties: { artifacts: { type: 'array' } } }],
+] as const;
 
-type RecordedEngine = keyof typeof AGENTS;
-
-/** A recorded agent: its run spec, and the command that replays it. */
-interface RecordedAgent {
-  readonly engine: RecordedEngine;
-  readonly spec: Omit<RunSpec, 'workdir'>;
-  readonly program: readonly [string, string, string];
-}
-
-/** In the package's `examples/` folder; the path relative to this file is the same in source and build. */
-const FOLDER = fileURLToPath(new URL('../../../../examples/recorded-agents', import.meta.url));
-
-async function readRecordedAgents(): Promise<readonly RecordedAgent[]> {
-  return Promise.all(
-    Object.entries(AGENTS).map(async ([name, schema]) => {
-      const engine = name as RecordedEngine;
-      const folder = join(FOLDER, engine);
-      const recording = JSON.parse(await readFile(join(folder, 'recording.json'), 'utf8')) as { prompt: string };
-      return {
-        engine,
-        spec: { engine, prompt: recording.prompt, contract: { schema } },
-        program: [process.execPath, join(FOLDER, 'replay.mjs'), folder] as const,
-      };
-    }),
-  );
+interface RecordedRun {
+  readonly prompt: string;
 }

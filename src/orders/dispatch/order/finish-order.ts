@@ -16,7 +16,7 @@ import { commitLeftovers, type Committed } from '../../git/commit-leftovers.js';
 import { withObjects, type RepositoryStart, type UnknownStart } from '../../git/repository.js';
 import { PLAIN_DIFF } from '../../git/read-change.js';
 import { showText, dropFullStop } from '../../plain-text.js';
-import { type ExecuteCheck, runChecks } from './run-checks.js';
+import { runChecks } from './run-checks.js';
 import { removeWorktree, type Worktree } from '../../git/worktree.js';
 import { findChecks, type NamedCheck } from '../../proof/checks.js';
 import { judgeCheck } from '../../proof/judge-checks.js';
@@ -53,7 +53,7 @@ export async function finishOrder(
   context: WorkContext,
   { record, worktree, start, localStart: filesSince }: RunningOrder,
   result: RunResult,
-  { claim, executeCheck }: { readonly claim: HeldClaim; readonly executeCheck: ExecuteCheck },
+  claim: HeldClaim,
 ): Promise<void> {
   const { lead, runs } = context;
   const { order, run: id } = record;
@@ -62,15 +62,14 @@ export async function finishOrder(
     async () => lead.read({ issueRef: order.issue_ref, runId: order.run_id, ...end }),
     context,
   );
-  const proof = await prove(context, { record, reading, worktree, start }, claim, executeCheck);
-  const { isCommitted, ...proven } = proof;
+  const { isCommitted, ...proven } = await prove(context, { record, reading, worktree, start }, claim);
   // Another worker has settled an order whose claim was lost: its commit is not published a second time.
   const isPublished = worktree !== undefined && order.repo !== undefined && (await claim.confirm());
   const published = isPublished ? await publishCommit(context, record, worktree, proven) : proven;
   const left =
     worktree === undefined
       ? await leaveRepository(start, getOwnBranch(record, lead.filters))
-      : await leaveWorktree(context, { worktree, start, order, isCommitted });
+      : await leaveWorktree(lead, { worktree, start, order, isCommitted });
   const note = ['note' in published ? published.note : undefined, left.note].filter(Boolean).join(' ');
   await settleOrder(context, order, { ...end, ...proven, ...published, ...(note === '' ? {} : { note }) });
 }
@@ -80,27 +79,23 @@ export async function finishOrder(
  * it must not be committed, the worktree is kept. Returns a note about where the work is.
  */
 export async function leaveWorktree(
-  { lead }: { readonly lead: Pick<WorkerLead, 'maskText'> },
-  {
-    worktree,
-    start,
-    order,
-    isCommitted = false,
-  }: Pick<RunningOrder, 'start'> & {
-    readonly worktree: Worktree;
-    readonly order: WorkOrder;
-    readonly isCommitted?: boolean;
-  },
+  { maskText }: Pick<WorkerLead, 'maskText'>,
+  { worktree, start, order, isCommitted = false }: LeftWorktree,
 ): Promise<{ readonly note?: string }> {
   const known = 'why' in start ? undefined : start;
   const removed = await removeWorktree(worktree, { isCommitted, start: known });
   if (removed.note === undefined || isCommitted || 'why' in start) return removed;
-  const maskText = (text: string): string => lead.maskText(text);
   const kept = await commitLeftovers({ start, worktree, order, maskText }).catch(() => undefined);
   if (kept?.state !== 'committed') return removed;
   const { note } = await removeWorktree(worktree, { isCommitted: true, start: known });
   const where = `Its uncommitted work is in commit ${kept.commit.slice(0, 12)} on the branch ${worktree.branch}.`;
   return { note: note === undefined ? where : `${where} ${note}` };
+}
+
+interface LeftWorktree extends Pick<RunningOrder, 'start'> {
+  readonly worktree: Worktree;
+  readonly order: WorkOrder;
+  readonly isCommitted?: boolean;
 }
 
 /** Collects the agent's result from its file or answer, its output, and its process exit. */
@@ -148,12 +143,8 @@ export function describeError({ code, cause, message }: NonNullable<RunResult['e
 }
 
 /** An order whose agent has exited. */
-interface EndedOrder {
-  readonly record: OrderRecord;
+interface EndedOrder extends Omit<RunningOrder, 'localStart'> {
   readonly reading: Reading;
-  readonly worktree: Worktree | undefined;
-  /** The state of the repository when the order started, or why it is unknown. */
-  readonly start: RepositoryStart | UnknownStart;
 }
 
 /** The outcome of verifying a result: the reading with the final commit, the evidence, and whether Sluice committed. */
@@ -166,12 +157,7 @@ interface Proof {
 }
 
 /** Verifies a result: commits uncommitted work, examines the commit, runs the checks. Decides nothing. */
-async function prove(
-  context: WorkContext,
-  endedOrder: EndedOrder,
-  claim: HeldClaim,
-  execute: ExecuteCheck,
-): Promise<Proof> {
+async function prove(context: WorkContext, endedOrder: EndedOrder, claim: HeldClaim): Promise<Proof> {
   const { result } = endedOrder.reading;
   const { order } = endedOrder.record;
   const isOwn = result?.issue_ref === order.issue_ref && result.run_id === order.run_id;
@@ -190,26 +176,19 @@ async function prove(
   const facts = await examine(context, endedOrder, reading, committed, request);
   const { policy, checks } = readPolicy(context.lead, order);
   const isChecked = policy === 'proven' && checks.length > 0 && result.status === 'ok';
+  const change = facts?.found === 'change' ? facts.change : undefined;
   const evidence = facts === undefined ? [] : [...judgeCommit(facts, order, { isChecked })];
-  if (claimedPr !== undefined && request !== undefined) {
-    evidence.push(
-      judgePullRequest(
-        request,
-        claimedPr,
-        facts?.found === 'change' ? facts.change.commit : reading.result?.changes.commit,
-      ),
-    );
-  }
-  const checked =
-    result.status === 'ok' ? await runAndJudgeChecks(context, endedOrder, reading, facts, claim, execute) : [];
-  const lines = facts?.found === 'change' ? facts.change.lines : null;
-  const isClaimed = facts?.found === 'change' && reading.result?.changes.commit !== undefined;
+  if (claimedPr !== undefined && request !== undefined)
+    evidence.push(judgePullRequest(request, claimedPr, change?.commit ?? reading.result?.changes.commit));
+  if (result.status === 'ok')
+    evidence.push(...(await runAndJudgeChecks(context, { ...endedOrder, reading }, change, claim)));
+  const isClaimed = change !== undefined && reading.result?.changes.commit !== undefined;
   return {
     // The whole hash, because an agent can give a branch the name of a shorter one.
-    reading: isClaimed ? withCommit(reading, facts.change.commit, new Set()) : reading,
-    evidence: [...evidence, ...checked],
+    reading: isClaimed ? withCommit(reading, change.commit, new Set()) : reading,
+    evidence,
     isCommitted: committed.state === 'committed',
-    ...(lines === null ? {} : { changedLines: lines }),
+    ...omitUndefined({ changedLines: change?.lines ?? undefined }),
   };
 }
 
@@ -220,7 +199,7 @@ async function commitUncommitted(
 ): Promise<Committed> {
   if (worktree === undefined || 'why' in start || order.expects === 'report') return { state: 'clean' };
   try {
-    return await commitLeftovers({ start, worktree, order, result, maskText: (text) => lead.maskText(text) });
+    return await commitLeftovers({ start, worktree, order, result, maskText: lead.maskText });
   } catch (error) {
     return { state: 'stopped', why: getErrorMessage(error) };
   }
@@ -278,10 +257,8 @@ async function findStartOfChange(
 async function runAndJudgeChecks(
   context: WorkContext,
   { start, record, reading: { result } }: EndedOrder,
-  proven: Reading,
-  facts: CommitFacts | undefined,
+  change: OrderChange | undefined,
   claim: HeldClaim,
-  execute: ExecuteCheck,
 ): Promise<readonly Evidence[]> {
   const { lead } = context;
   const { order, run } = record;
@@ -289,43 +266,35 @@ async function runAndJudgeChecks(
   try {
     checks = findChecks(order, findWrapper(order.worker, lead.wrappers), lead.checks);
   } catch (error) {
-    return [{ claim: 'tests', by: 'sluice', verdict: 'unchecked', detail: `Not run: ${getErrorMessage(error)}` }];
+    return [notRun(`Not run: ${getErrorMessage(error)}`)];
   }
   if (checks.length === 0) return [];
-  const commit =
-    facts?.found === 'change'
-      ? facts.change.commit
-      : order.expects === 'report' && !('why' in start)
-        ? start.head
-        : undefined;
+  const unchanged = order.expects === 'report' && !('why' in start) ? start.head : undefined;
+  const commit = change?.commit ?? unchanged;
   if (commit === undefined || 'why' in start) {
     const why = 'why' in start ? start.why : 'this order has no commit to check';
-    const detail = `Not run: ${why}.`;
-    return checks.map(({ name }) => ({
-      claim: 'tests',
-      by: 'sluice',
-      verdict: 'unchecked',
-      detail: `${name}: ${detail}`,
-    }));
+    return checks.map(({ name }) => notRun(`${name}: Not run: ${why}.`));
   }
-  const change = facts?.found === 'change' ? facts.change : undefined;
   const steering = change === undefined ? undefined : await readSteering(start, checks, change);
   const findBases = ({ name }: NamedCheck) => steering?.get(name)?.bases ?? [];
   // A change that only adds files loses no tests.
   const canLose = change?.files.some(({ kind }) => kind !== 'added') === true;
   const before = canLose ? (change.from ?? change.base) : undefined;
-  const outcomes = await runChecks(context, checks, { start, commit, run, findBases, before }, claim, execute);
-  const judged = outcomes.map((outcome) => {
-    if (change === undefined) return judgeCheck(outcome, proven.result ?? result);
-    const { blankTests = [], files } = change;
-    const { rewritten = [], uncertain = [] } = steering?.get(outcome.check.name) ?? {};
-    const changed = listPaths(files);
-    return judgeCheck({ ...outcome, rewritten, uncertain, blankTests, changed }, proven.result ?? result);
-  });
-  if (change === undefined) return judged;
+  const outcomes = await runChecks(context, checks, { start, commit, run, findBases, before }, claim);
   return Promise.all(
-    judged.map(async (evidence) => ({ ...evidence, ...(await readDiff(lead, start, change, evidence)) })),
+    outcomes.map(async (outcome) => {
+      if (change === undefined) return judgeCheck(outcome, result);
+      const { blankTests = [], files } = change;
+      const { rewritten = [], uncertain = [] } = steering?.get(outcome.check.name) ?? {};
+      const found = { ...outcome, rewritten, uncertain, blankTests, changed: listPaths(files) };
+      const evidence = judgeCheck(found, result);
+      return { ...evidence, ...(await readDiff(lead, start, change, evidence)) };
+    }),
   );
+}
+
+function notRun(detail: string): Evidence {
+  return { claim: 'tests', by: 'sluice', verdict: 'unchecked', detail };
 }
 
 /** Enough for the settings of a test runner; longer patches are in the change itself. */

@@ -33,11 +33,8 @@ export function injectOrder(
   const workerOrder = { ...order, repo_dir: workDir };
   const files = listContextPack(workerOrder);
   const env = createEnvironment(wrapper, workerOrder, runDir);
-  const sandbox = {
-    configured: [],
-    read: wrapper.mounts ?? [],
-    mountsSetting: `wrappers.${order.worker}.mounts`,
-  };
+  const mountsSetting = `wrappers.${order.worker}.mounts`;
+  const sandbox = { configured: [], read: wrapper.mounts ?? [], mountsSetting };
   const common = {
     workdir: workDir,
     mode: 'auto',
@@ -49,7 +46,7 @@ export function injectOrder(
   if (wrapper.command !== undefined) {
     // The files of a repository with a URL exist only in the worktree.
     const located = order.repo === undefined ? resolveScript(wrapper.command, order.repo_dir) : wrapper.command;
-    const command = fillPlaceholders(located, wrapper.inject ?? 'file', listPlaceholders(workerOrder, runDir));
+    const command = fillPlaceholders(located, wrapper.inject, workerOrder, runDir);
     return {
       spec: { ...common, engine: 'command', command },
       env,
@@ -70,7 +67,7 @@ export function injectOrder(
     prompt: renderPrompt(workerOrder, runDir, files, isWorktree),
     contract: { schema: WORK_RESULT_SCHEMA, profile: 'tagged' },
     permissions: wrapper.permissions ?? 'workspace',
-    ...(wrapper.model === undefined ? {} : { model: wrapper.model }),
+    ...omitUndefined({ model: wrapper.model }),
   };
   return { spec, env, files, sandbox };
 }
@@ -105,29 +102,16 @@ function createEnvironment(wrapper: Wrapper, order: WorkOrder, runDir: string): 
   };
 }
 
-function listPlaceholders(order: WorkOrder, runDir: string): ReadonlyMap<string, string> {
-  return new Map([
-    ['{work_order}', join(runDir, 'work_order.json')],
-    ['{run_dir}', runDir],
-    ['{repo_dir}', order.repo_dir],
-    ['{issue_ref}', order.issue_ref],
-    ['{run_id}', order.run_id],
-    ['{role}', order.role],
-  ]);
-}
-
-const PLACEHOLDER = /\{(?:work_order|run_dir|repo_dir|issue_ref|run_id|role)\}/g;
-
 /** Replaces placeholders in one pass: inserted values are not searched for placeholders. */
-function fillPlaceholders(
-  command: readonly string[],
-  inject: NonNullable<Wrapper['inject']>,
-  values: ReadonlyMap<string, string>,
-): readonly string[] {
-  const filled = command.map((argument) => argument.replaceAll(PLACEHOLDER, (name) => values.get(name) ?? name));
+function fillPlaceholders(command: readonly string[], inject: Wrapper['inject'], order: WorkOrder, runDir: string) {
+  const { repo_dir, issue_ref, run_id, role } = order;
+  const work_order = join(runDir, 'work_order.json');
+  const values = new Map(Object.entries({ work_order, run_dir: runDir, repo_dir, issue_ref, run_id, role }));
+  const filled = command.map((argument) =>
+    argument.replaceAll(/\{(\w+)\}/g, (placeholder, name: string) => values.get(name) ?? placeholder),
+  );
   const isNamed = command.some((argument) => argument.includes('{work_order}'));
-  const path = values.get('{work_order}') ?? '';
-  return [...filled, ...(inject === 'args' && !isNamed ? [path] : [])];
+  return [...filled, ...(inject === 'args' && !isNamed ? [work_order] : [])];
 }
 
 /** A file for the run folder; its path is relative to that folder. */

@@ -22,8 +22,7 @@ export async function fetchOrderRepository(
   if (order.repo === undefined) return { record };
   const located = { ...record, order: { ...order, repo_dir: getRepositoryFolder(runs.data, order) } };
   try {
-    const maskText = (text: string): string => lead.maskText(text);
-    await fetchMirror(runs.data, findRepo(order.repo, lead.repos), { signal, maskText });
+    await fetchMirror(runs.data, findRepo(order.repo, lead.repos), { signal, maskText: lead.maskText });
     return { record: located };
   } catch (error) {
     return { record: located, startError: getErrorMessage(error) };
@@ -53,8 +52,7 @@ export async function publishCommit(
   const localNote = `Its commit is only on the branch ${branch} of the mirror "${getRepositoryFolder(runs.data, order)}".`;
   if (repo?.push !== true) return { reading, note: localNote };
   try {
-    const maskText = (text: string): string => lead.maskText(text);
-    await pushCommit(runs.data, repo, { commit, branch }, { signal, maskText });
+    await pushCommit(runs.data, repo, { commit, branch }, { signal, maskText: lead.maskText });
     const pointer = await findPointer(getRepositoryFolder(runs.data, order), commit);
     const missing = pointer === undefined ? '' : ` ${describeMissingContent(pointer)}`;
     return { reading, note: `Its commit is on the branch ${branch} of ${order.repo}.${missing}` };

@@ -1,12 +1,13 @@
 import { join } from 'node:path';
-import { createUlidGenerator, getErrorMessage, omitUndefined } from '../../../base/index.js';
+import { createUlidGenerator, getErrorMessage, omitUndefined, setLatest } from '../../../base/index.js';
 import { makeFolder, removeFolder } from '../../../base/files/index.js';
 import type { NamedCheck } from '../../proof/checks.js';
 import { didPass, isInconclusive, type CheckOutcome, type CheckTry } from '../../proof/judge-checks.js';
 import type { RunSpec } from '../../../store/records/index.js';
 import { getRunFolderPath, readLastAttempt } from '../../../runs/run-folder/index.js';
-import { whileInProgress, type HeldClaim } from '../hold-claim.js';
+import type { HeldClaim } from '../hold-claim.js';
 import { retryStore } from '../retry-store.js';
+import { runInProcess } from '../run-to-end.js';
 import type { WorkContext } from '../worker-options.js';
 import { checkOut, type CheckedOut } from '../../git/check-out.js';
 import type { CheckBase } from '../../git/read-steering.js';
@@ -32,9 +33,6 @@ const DEFAULT_TIMEOUT_S = 600;
 /** Test runners print their counts at the end. */
 const COUNTED_BYTES = 256 * 1024;
 
-/** Executes a plain run that is in the store and claimed by `workerId`. */
-export type ExecuteCheck = (context: WorkContext, id: string, workerId: string) => Promise<void>;
-
 /** Returns the folder where an order's checks run; it is deleted afterwards. */
 export function getCheckFolder(data: string, run: string): string {
   return join(data, 'checks', run);
@@ -49,7 +47,6 @@ export async function runChecks(
   checks: readonly NamedCheck[],
   change: CheckedChange,
   claim: HeldClaim,
-  execute: ExecuteCheck,
 ): Promise<readonly CheckOutcome[]> {
   const folder = getCheckFolder(context.runs.data, change.run);
   const outcomes: CheckOutcome[] = [];
@@ -58,7 +55,7 @@ export async function runChecks(
       const attempt = async (base?: CheckedOut['base']): Promise<readonly CheckTry[]> => {
         const tries: CheckTry[] = [];
         while (tries.length < (check.tries ?? 1)) {
-          const latest = await tryCheck(context, check, { ...change, base, folder }, claim, execute);
+          const latest = await tryCheck(context, check, { ...change, base, folder }, claim);
           tries.push(latest);
           if (!('result' in latest) || didPass(latest.result) || isInconclusive(latest.result)) break;
         }
@@ -69,7 +66,7 @@ export async function runChecks(
       const isAgain = havePassed(tries) && (check.base_checks ?? context.clock() - startedAt < CHEAP_MS);
       const before = isAgain
         ? await checkBefore(context, check, change, async (commit) =>
-            tryCheck(context, check, { ...change, commit, base: undefined, folder }, claim, execute),
+            tryCheck(context, check, { ...change, commit, base: undefined, folder }, claim),
           )
         : {};
       const bases: NonNullable<CheckOutcome['base']>[] = [];
@@ -79,12 +76,7 @@ export async function runChecks(
       }
       // One that failed proves more than the others.
       const base = bases.find((each) => !havePassed(each.tries)) ?? bases[0];
-      outcomes.push({
-        check,
-        tries,
-        ...omitUndefined({ base }),
-        ...before,
-      });
+      outcomes.push({ check, tries, ...omitUndefined({ base }), ...before });
     }
   } finally {
     await removeFolder(folder).catch((error: unknown) =>
@@ -118,25 +110,17 @@ async function checkBefore(
     run !== undefined && (await retryStore(async () => context.store.findRun(run), context)) !== undefined;
   if (known !== undefined && isKnown) return { before: known };
   const latest = await attempt(before);
-  if ('result' in latest && !isInconclusive(latest.result)) knownBefore.set(key, latest);
-  const [oldest = ''] = knownBefore.keys();
-  if (knownBefore.size > MAX_KNOWN) knownBefore.delete(oldest);
+  if ('result' in latest && !isInconclusive(latest.result)) setLatest(knownBefore, MAX_KNOWN, key, latest);
   return { before: latest };
 }
 
 async function tryCheck(
   context: WorkContext,
   check: NamedCheck,
-  {
-    start,
-    commit,
-    base,
-    folder,
-    run,
-  }: CheckedChange & { readonly base: CheckedOut['base'] | undefined; readonly folder: string },
+  change: CheckedChange & { readonly base: CheckedOut['base'] | undefined; readonly folder: string },
   claim: HeldClaim,
-  execute: ExecuteCheck,
 ): Promise<CheckTry> {
+  const { start, commit, base, folder, run } = change;
   if (claim.stop.aborted) return { problem: 'not run: the order was stopped' };
   const work = join(folder, 'work');
   const home = join(folder, 'home');
@@ -166,31 +150,21 @@ async function tryCheck(
     limits: { time_s: limit, idle_s: limit },
   });
   if (check.prepare !== undefined) {
-    const prepared = await runOnce(checkContext, createSpec(check.prepare, 'host'), run, execute);
+    const prepared = await runOnce(checkContext, createSpec(check.prepare, 'host'), run);
     if (!('result' in prepared)) return prepared;
     if (!didPass(prepared.result)) return { run: prepared.run, problem: 'not run: its preparation failed' };
   }
-  const ran = await runOnce(checkContext, createSpec(check.command, check.network ?? 'none'), run, execute);
+  const ran = await runOnce(checkContext, createSpec(check.command, check.network ?? 'none'), run);
   return 'result' in ran && ran.result.process === undefined
     ? { run: ran.run, problem: `could not be started: ${ran.result.error?.message ?? 'no process'}` }
     : ran;
 }
 
-async function runOnce(
-  context: WorkContext,
-  requested: RunSpec,
-  checks: string,
-  execute: ExecuteCheck,
-): Promise<CheckTry> {
-  const { store, clock, leaseMs, traceparent } = context;
+async function runOnce(context: WorkContext, requested: RunSpec, checks: string): Promise<CheckTry> {
+  const { store, clock, traceparent } = context;
   const spec = { ...requested, ...omitUndefined({ traceparent }) };
   const id = createUlidGenerator(clock)();
-  const workerId = `check/${id}`;
-  await retryStore(
-    async () => store.createRun({ id, spec, state: 'running', workerId, leaseMs, now: clock(), checks }),
-    context,
-  );
-  await whileInProgress(workerId, async () => execute(context, id, workerId));
+  await runInProcess(context, { id, spec, checks });
   const record = await retryStore(async () => store.findRun(id), context);
   if (record?.result === undefined || record.result === null)
     return { run: id, problem: 'not run: its result was lost' };

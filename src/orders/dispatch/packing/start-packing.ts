@@ -1,6 +1,6 @@
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { getErrorMessage, silentLogger, type Logger } from '../../../base/index.js';
+import { getErrorMessage, setLatest, silentLogger, type Logger } from '../../../base/index.js';
 import type { Archive } from '../../../runs/archive/index.js';
 import { chooseFolder, listNames } from '../../../base/files/index.js';
 import {
@@ -12,7 +12,7 @@ import {
 } from '../../../runs/run-folder/index.js';
 import type { RunStore } from '../../../store/ports/index.js';
 import type { Maintenance } from '../../../store/index.js';
-import { repeatSweep } from '../repeat-work.js';
+import { repeatSweep, type Sweeps } from '../repeat-work.js';
 import { createUploads, isExecutedHere, listArtifactFiles } from './upload-runs.js';
 
 export interface PackingOptions {
@@ -38,14 +38,6 @@ export interface PackingSettings {
   readonly afterMs?: number | undefined;
 }
 
-/** Background packing, which continues until it is stopped. */
-export interface Packing {
-  /** Packs the runs that are due, for a limited time; returns the number of packed runs. */
-  sweep(): Promise<number>;
-  /** Stops packing, and copies the new bytes of running runs to the archive, for a limited time. */
-  stop(): Promise<void>;
-}
-
 const EVERY_MS = 15_000;
 const AFTER_MS = 60_000;
 /** The number of names in one query to the store. */
@@ -64,26 +56,25 @@ const POSTPONED_MS = 60 * 60 * 1000;
 /**
  * Packs the folders of ended runs, one file each, in short sweeps. Only the folders of runs that have ended and are
  * settled in the store are touched. A folder that cannot be packed is retried an hour later. With an archive, packed
- * runs are uploaded there, and active runs are copied while they grow.
+ * runs are uploaded there, and active runs are copied while they grow and, for a limited time, when packing stops.
  */
-export function startPacking(options: PackingOptions): Packing {
+export function startPacking(options: PackingOptions): Sweeps {
   const { store, data, settings = {}, everyMs = EVERY_MS, clock = Date.now, logger = silentLogger } = options;
   const { archive, lastCopyMs = LAST_COPY_MS } = options;
   const { isOn = true, afterMs = AFTER_MS } = settings;
   const uploads = archive === undefined ? undefined : createUploads({ archive, store, data, clock, logger });
   const postponed = new Map<string, number>();
-  let isStopping = false;
 
-  async function sweepOnce(): Promise<number> {
-    const packed = await packSettled();
+  async function sweepOnce(signal: AbortSignal): Promise<number> {
+    const packed = await packSettled(signal);
     // Growing runs are copied at the next sweep, so a long queue must not delay it.
     const until = Date.now() + Math.min(UPLOAD_MS, archive?.copyEveryMs ?? UPLOAD_MS);
-    const uploaded = await uploads?.sweep(() => isStopping || Date.now() > until);
+    const uploaded = await uploads?.sweep(() => signal.aborted || Date.now() > until);
     if (uploaded !== undefined && uploaded > 0) logger.info('runs uploaded to the archive', { runs: uploaded });
     return packed;
   }
 
-  async function packSettled(): Promise<number> {
+  async function packSettled(signal: AbortSignal): Promise<number> {
     const until = Date.now() + SWEEP_MS;
     let packed = 0;
     await removeStale(join(data, PACKED_FOLDER, TEMPORARY_FOLDER));
@@ -91,7 +82,7 @@ export function startPacking(options: PackingOptions): Packing {
       const waiting = names.filter((name) => (postponed.get(name) ?? 0) <= clock());
       if (waiting.length === 0) continue;
       for (const id of await store.findSettledRuns({ ids: waiting, endedBefore: clock() - afterMs })) {
-        if (isStopping || Date.now() > until) return packed;
+        if (signal.aborted || Date.now() > until) return packed;
         if (await pack(id)) packed += 1;
       }
     }
@@ -128,8 +119,7 @@ export function startPacking(options: PackingOptions): Packing {
     } catch (error) {
       logger.warn('cannot pack a run folder, will retry later', { run_id: id, error: getErrorMessage(error) });
     }
-    postponed.set(id, clock() + POSTPONED_MS);
-    if (postponed.size > MAX_POSTPONED) postponed.delete(postponed.keys().next().value ?? id);
+    setLatest(postponed, MAX_POSTPONED, id, clock() + POSTPONED_MS);
     return false;
   }
 
@@ -142,7 +132,6 @@ export function startPacking(options: PackingOptions): Packing {
   return {
     sweep: sweeps.sweep,
     async stop() {
-      isStopping = true;
       await sweeps.stop();
       if (isOn) await uploads?.finish(lastCopyMs);
     },

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { lstat, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { getErrorCode, getErrorMessage, isSluiceError, type Logger } from '../../../base/index.js';
+import { getErrorCode, getErrorMessage, setLatest, type Logger } from '../../../base/index.js';
 import { ArchiveError, type UploadProgress, type Archive, type GrowingCopy } from '../../../runs/archive/index.js';
 import {
   isPresent,
@@ -29,23 +29,7 @@ import type { RunRecord } from '../../../store/records/index.js';
 import type { RunStore } from '../../../store/ports/index.js';
 import type { Maintenance } from '../../../store/index.js';
 import { isThroughServer } from '../reconcile.js';
-
-/**
- * Runs being uploaded to the archive: in parts while they grow, then packed. A note file marks a run as not yet uploaded; it
- * is removed when the archive provably has the run.
- */
-export interface Uploads {
-  /**
-   * Writes a note that a run must be uploaded; called before its packed file gets its name, so a crash loses no run.
-   */
-  add(runId: string): Promise<void>;
-  /** Records that an ended run cannot be packed: its parts stay in the archive, and the rest of it is copied. */
-  keepParts(runId: string): void;
-  /** Copies growing runs and uploads waiting ones, until `isOver` returns true; returns the number of uploaded runs. */
-  sweep(isOver: () => boolean): Promise<number>;
-  /** Copies growing runs before this process exits, and waits for another process that does the same; never throws. */
-  finish(withinMs: number): Promise<void>;
-}
+import { ignoreBusyFolder } from '../run-to-end.js';
 
 const CONCURRENCY = 4;
 /** The maximum number of note files that one sweep reads. */
@@ -58,11 +42,12 @@ const NOTE = /^(?<id>.+)\.json$/u;
 const SHARDS = 4096;
 
 /**
- * Uploads runs concurrently; only one process per data folder uploads at a time. If the archive is unusable, all
+ * Uploads runs to the archive: in parts while they grow, then packed. A note file marks a run as not yet uploaded; it is
+ * removed when the archive provably has the run. Runs are uploaded concurrently; only one process per data folder uploads at a time. If the archive is unusable, all
  * uploads pause, longer each time; a run that cannot be uploaded delays no others. The local file stays until the
  * archive provably has the same bytes.
  */
-export function createUploads(options: UploadOptions): Uploads {
+export function createUploads(options: UploadOptions) {
   const { archive, store, data, clock, logger } = options;
   const folder = join(data, PACKED_FOLDER, 'upload');
   const getNotePath = (id: string): string => join(folder, `${id}.json`);
@@ -71,6 +56,7 @@ export function createUploads(options: UploadOptions): Uploads {
   let pauseMs = 0;
   let pausedUntil = 0;
 
+  /** Writes a note that a run must be uploaded; called before its packed file gets its name, so a crash loses no run. */
   async function add(id: string): Promise<void> {
     await makeFolder(folder);
     // An existing note can contain upload progress.
@@ -79,6 +65,7 @@ export function createUploads(options: UploadOptions): Uploads {
     });
   }
 
+  /** Copies growing runs before this process exits, and waits for another process that does the same; never throws. */
   async function finish(withinMs: number): Promise<void> {
     const signal = AbortSignal.timeout(withinMs);
     // A hanging request must not keep the process alive: an incomplete upload is continued at the next start.
@@ -93,23 +80,21 @@ export function createUploads(options: UploadOptions): Uploads {
     await makeFolder(folder);
     const lock = await lockFolder(join(data, 'locks'), folder, { wait: true, signal });
     try {
-      return await copies.sweepLast(() => signal.aborted);
+      return await copies.sweep({ isOver: () => signal.aborted, isLast: true });
     } finally {
       await lock.release();
     }
   }
 
+  /** Copies growing runs and uploads waiting ones, until `isOver` returns true; returns the number of uploaded runs. */
   async function sweep(isOver: () => boolean): Promise<number> {
     if (clock() < pausedUntil) return 0;
     await makeFolder(folder);
-    const lock = await lockFolder(join(data, 'locks'), folder).catch((error: unknown) => {
-      if (isSluiceError(error) && error.code === 'WORKING_FOLDER_BUSY') return undefined;
-      throw error;
-    });
+    const lock = await lockFolder(join(data, 'locks'), folder).catch(ignoreBusyFolder);
     if (lock === undefined) return 0;
     try {
       await addEarlierRuns();
-      await copies.sweep(isOver);
+      await copies.sweep({ isOver, isLast: false });
       return await uploadWaiting(isOver);
     } catch (error) {
       if (!(error instanceof ArchiveError)) throw error;
@@ -173,8 +158,7 @@ export function createUploads(options: UploadOptions): Uploads {
       return 'uploaded';
     } catch (error) {
       if (error instanceof ArchiveError && error.code !== 'ARCHIVE_DAMAGED') return error;
-      postponed.set(id, clock() + MAX_PAUSE_MS);
-      if (postponed.size > MAX_NOTES) postponed.delete(postponed.keys().next().value ?? id);
+      setLatest(postponed, MAX_NOTES, id, clock() + MAX_PAUSE_MS);
       logger.warn('cannot upload a run, will retry later', { run_id: id, error: getErrorMessage(error) });
       return 'not_uploaded';
     }
@@ -198,7 +182,13 @@ export function createUploads(options: UploadOptions): Uploads {
     await replaceFile(path, JSON.stringify({ place: archive.location, next }));
   }
 
-  return { add, sweep, finish, keepParts: (id) => copies.include(id) };
+  return {
+    add,
+    sweep,
+    finish,
+    /** Records that an ended run cannot be packed: its parts stay in the archive, and the rest of it is copied. */
+    keepParts: (id: string) => copies.include(id),
+  };
 }
 
 async function listNotes(folder: string): Promise<readonly string[]> {
@@ -272,23 +262,11 @@ interface UploadOptions {
   readonly logger: Logger;
 }
 
-/** Copies of runs that are still growing. */
-interface RunningCopies {
-  /** Continues to copy a run after its end, because it cannot be packed. */
-  include(runId: string): void;
-  /**
-   * Copies the runs that are due, until `isOver` returns true; returns the number of runs with new bytes. Throws if the
-   * archive is unusable.
-   */
-  sweep(isOver: () => boolean): Promise<number>;
-  /** Copies all unpacked runs, due or not, before this process exits, including runs that have ended since. */
-  sweepLast(isOver: () => boolean): Promise<number>;
-}
-
 const MAX_RUNS = 2000;
 
 interface Sweep {
   readonly isOver: () => boolean;
+  /** Copies all unpacked runs, due or not, including those that have ended since: this process exits. */
   readonly isLast: boolean;
 }
 
@@ -302,7 +280,7 @@ interface Growing {
  * `copyEveryMs` is set. A server on another host can then read them, and if the disk fails, only the bytes since the last
  * copy are lost. A run that ends before its first copy is left to packing.
  */
-function createRunningCopies({ archive, store, data, clock, logger }: UploadOptions): RunningCopies {
+function createRunningCopies({ archive, store, data, clock, logger }: UploadOptions) {
   const everyMs = archive.copyEveryMs ?? Number.POSITIVE_INFINITY;
   const runs = new Map<string, Growing>();
   const included = new Set<string>();
@@ -316,10 +294,8 @@ function createRunningCopies({ archive, store, data, clock, logger }: UploadOpti
       if (await isPresent(getPackedRunPath(data, id))) return false;
       const isLeftToPacking = record.state === 'ended' && !isLast && !included.has(id);
       if (isLeftToPacking && !(await growing.copy.hasParts())) return false;
-      const parts = await growing.copy.update(
-        await listAuditFiles(getRunFolderPath(data, id), { trustedRoot: data }),
-        isOver,
-      );
+      const files = await listAuditFiles(getRunFolderPath(data, id), { trustedRoot: data });
+      const parts = await growing.copy.update(files, isOver);
       // Deleted while it was copied: the process that deleted it found nothing in the archive to remove.
       if (parts > 0 && (await store.findRunsWithoutEvents([id])).length > 0) await archive.remove(id);
       return parts > 0;
@@ -327,10 +303,8 @@ function createRunningCopies({ archive, store, data, clock, logger }: UploadOpti
       if (error instanceof ArchiveError && error.code !== 'ARCHIVE_DAMAGED') throw error;
       // The run has since been packed, and is uploaded as a packed file.
       if (getErrorCode(error) === 'RUN_FOLDER_NOT_FOUND') return false;
-      logger.warn('cannot copy an active run to the archive, will retry later', {
-        run_id: id,
-        error: getErrorMessage(error),
-      });
+      const fields = { run_id: id, error: getErrorMessage(error) };
+      logger.warn('cannot copy an active run to the archive, will retry later', fields);
       return false;
     }
   }
@@ -345,6 +319,10 @@ function createRunningCopies({ archive, store, data, clock, logger }: UploadOpti
     return [...runs];
   }
 
+  /**
+   * Copies the runs that are due, until `isOver` returns true; returns the number of runs with new bytes. Throws if the
+   * archive is unusable.
+   */
   async function sweep({ isOver, isLast }: Sweep): Promise<number> {
     const listed = await listGrowing();
     // Newest first, because the archive has the least of them.
@@ -359,12 +337,12 @@ function createRunningCopies({ archive, store, data, clock, logger }: UploadOpti
   }
 
   return {
-    include(id) {
+    sweep,
+    /** Continues to copy a run after its end, because it cannot be packed. */
+    include(id: string): void {
       if (included.has(id)) return;
       included.add(id);
       runs.set(id, { dueAt: clock(), copy: archive.openGrowingCopy(id) });
     },
-    sweep: async (isOver) => sweep({ isOver, isLast: false }),
-    sweepLast: async (isOver) => sweep({ isOver, isLast: true }),
   };
 }

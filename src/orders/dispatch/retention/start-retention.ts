@@ -34,25 +34,6 @@ export interface RetentionSettings {
   readonly mirrorsMs?: number | undefined;
 }
 
-export interface RetentionSweep {
-  /** Deletes old data from the store: one process does it for all. Undefined if nothing is deleted. */
-  readonly job: BackgroundJob | undefined;
-  /** Deletes the data that is due from the store; returns the number of entries. */
-  sweepStore(signal?: AbortSignal): Promise<SweepCounts>;
-  /** Removes the folders of purged runs on this machine; returns how many. */
-  sweepFolders(): Promise<number>;
-  /** Stops removing; resolves when the current removal has finished. */
-  stop(): Promise<void>;
-}
-
-/** The number of entries that one sweep deleted. */
-export interface SweepCounts {
-  readonly runs: number;
-  readonly records: number;
-  readonly delivered: number;
-  readonly results: number;
-}
-
 const EVERY_MS = 60_000;
 /** A sweep of the store ends after this time; the rest is left for the next sweep. */
 const SWEEP_MS = 50_000;
@@ -66,105 +47,85 @@ const RECORDS_EVERY_MS = 60 * 60 * 1000;
 
 /**
  * Deletes data that is older than the settings allow, in small steps. Unfinished work is never touched: runs that have not
- * ended, orders that are not settled, open inbox items, undelivered comments.
+ * ended, orders that are not settled, open inbox items, undelivered comments. The returned `job` deletes it from the
+ * store, which one process does for all; it is undefined if nothing is deleted.
  */
-export function startRetention(options: RetentionOptions): RetentionSweep {
+export function startRetention(options: RetentionOptions) {
   const { store, data, settings, everyMs = EVERY_MS, clock = Date.now, logger = silentLogger } = options;
   const { runsMs, recordsMs, deliveredMs, resultsMs } = settings;
-  const folders = createFolderSweep({ store, data, clock });
-  const records = createRecordSweep(store, clock);
+  const sweepFolders = createFolderSweep({ store, data, clock });
+  let recordsCursor: string | undefined;
+  let nextRecordsPass = 0;
 
-  async function sweepStore(signal?: AbortSignal): Promise<SweepCounts> {
+  /** Deletes the data that is due from the store; returns the number of entries. */
+  async function sweepStore(signal?: AbortSignal) {
     const until = performance.now() + SWEEP_MS;
     const mayContinue = (): boolean => performance.now() < until && signal?.aborted !== true;
     const now = clock();
-    const runs = runsMs === undefined ? 0 : await purgeRuns(store, { endedBefore: now - runsMs, clock, mayContinue });
-    const deleteOld = async (ageMs: number | undefined, purge: Retention['purgeDelivered']): Promise<number> =>
-      ageMs === undefined
-        ? 0
-        : deleteAll(async () => purge({ before: now - ageMs, limit: ROWS_PER_STEP }), mayContinue);
+    /** Repeats a step that deletes the data of one kind, until it finds no more. */
+    const deleteAll = async (ageMs: number | undefined, deleteStep: (before: number) => Promise<Deleted>) => {
+      let total = 0;
+      let isDone = ageMs === undefined;
+      while (!isDone && mayContinue()) {
+        const step = await deleteStep(now - (ageMs ?? 0));
+        total += step.deleted;
+        isDone = step.isDone;
+        await yieldToEvents();
+      }
+      return total;
+    };
+    const deleteRows = async (ageMs: number | undefined, purge: Retention['purgeDelivered']) =>
+      deleteAll(ageMs, async (before) => {
+        const deleted = await purge({ before, limit: ROWS_PER_STEP });
+        return { deleted, isDone: deleted < ROWS_PER_STEP };
+      });
     const purged = {
-      runs,
-      records: recordsMs === undefined ? 0 : await records.sweep(now - recordsMs, mayContinue),
-      delivered: await deleteOld(deliveredMs, async (filter) => store.purgeDelivered(filter)),
-      results: await deleteOld(resultsMs, async (filter) => store.purgeResults(filter)),
+      runs: await deleteAll(runsMs, async (endedBefore) => {
+        const step = { endedBefore, runs: RUNS_PER_STEP, rows: ROWS_PER_STEP, now: clock() };
+        const { ids, isDone } = await store.purgeRuns(step);
+        return { deleted: ids.length, isDone };
+      }),
+      // After a complete pass, the next pass starts an hour later.
+      records: clock() < nextRecordsPass ? 0 : await deleteAll(recordsMs, deleteRecords),
+      delivered: await deleteRows(deliveredMs, async (filter) => store.purgeDelivered(filter)),
+      results: await deleteRows(resultsMs, async (filter) => store.purgeResults(filter)),
     };
     if (Object.values(purged).some((count) => count > 0)) logger.info('old data deleted', purged);
     return purged;
+  }
+
+  async function deleteRecords(endedBefore: number): Promise<Deleted> {
+    const step = { endedBefore, purgedBefore: clock() - FOLDERS_MS, limit: RUNS_PER_STEP, cursor: recordsCursor };
+    const { deleted, next_cursor } = await store.purgeRecords(step);
+    recordsCursor = next_cursor ?? undefined;
+    if (next_cursor === null) nextRecordsPass = clock() + RECORDS_EVERY_MS;
+    return { deleted, isDone: next_cursor === null };
   }
 
   const sweeps = repeatSweep({
     name: 'removing folders of old runs',
     everyMs: runsMs === undefined ? undefined : everyMs,
     logger,
-    async work() {
-      const removed = await folders.sweep();
+    async work(signal) {
+      const removed = await sweepFolders(signal);
       if (removed > 0) logger.info('folders of old runs removed', { folders: removed });
       return removed;
     },
   });
 
   const hasAges = [runsMs, recordsMs, deliveredMs, resultsMs].some((age) => age !== undefined);
-  return {
-    job: hasAges ? { name: 'retention', everyMs: EVERY_MS, work: sweepStore } : undefined,
-    sweepStore,
-    sweepFolders: sweeps.sweep,
-    async stop() {
-      folders.stop();
-      await sweeps.stop();
-    },
-  };
+  const job: BackgroundJob = { name: 'retention', everyMs: EVERY_MS, work: sweepStore };
+  return { job: hasAges ? job : undefined, sweepStore, sweepFolders: sweeps.sweep, stop: sweeps.stop };
 }
 
-async function purgeRuns(
-  store: Retention,
-  options: { readonly endedBefore: number; readonly clock: () => number; readonly mayContinue: () => boolean },
-): Promise<number> {
-  const { endedBefore, clock, mayContinue } = options;
-  let purged = 0;
-  let isDone = false;
-  while (!isDone && mayContinue()) {
-    const step = await store.purgeRuns({ endedBefore, runs: RUNS_PER_STEP, rows: ROWS_PER_STEP, now: clock() });
-    purged += step.ids.length;
-    isDone = step.isDone;
-    await yieldToEvents();
-  }
-  return purged;
-}
-
-async function deleteAll(deleteStep: () => Promise<number>, mayContinue: () => boolean): Promise<number> {
-  let total = 0;
-  let deletedRows = ROWS_PER_STEP;
-  while (deletedRows >= ROWS_PER_STEP && mayContinue()) {
-    deletedRows = await deleteStep();
-    total += deletedRows;
-    await yieldToEvents();
-  }
-  return total;
-}
-
-/** Deletes the records of purged runs in bounded steps. After a complete pass, the next pass starts an hour later. */
-function createRecordSweep(store: Retention, clock: () => number) {
-  let cursor: string | undefined;
-  let nextPass = 0;
-  return {
-    async sweep(endedBefore: number, mayContinue: () => boolean): Promise<number> {
-      let total = 0;
-      while (clock() >= nextPass && mayContinue()) {
-        const step = { endedBefore, purgedBefore: clock() - FOLDERS_MS, limit: RUNS_PER_STEP, cursor };
-        const { deleted, next_cursor } = await store.purgeRecords(step);
-        total += deleted;
-        cursor = next_cursor ?? undefined;
-        if (next_cursor === null) nextPass = clock() + RECORDS_EVERY_MS;
-        await yieldToEvents();
-      }
-      return total;
-    },
-  };
+/** The number of entries that one step deleted, and whether nothing is left to delete now. */
+interface Deleted {
+  readonly deleted: number;
+  readonly isDone: boolean;
 }
 
 /** Options for removing archived runs. */
-export interface ArchiveJobOptions {
+interface ArchiveJobOptions {
   readonly store: Pick<Retention, 'listPurgedRuns'>;
   readonly archive: Pick<Archive, 'location' | 'remove'>;
   /** The data folder, in which the progress is recorded. */
@@ -189,11 +150,7 @@ export function createArchiveJob({ store, archive, data, clock = Date.now }: Arc
     const startedAt = clock();
     let { since, cursor } = readProgress(await readFile(path, 'utf8').catch(() => ''), archive.location);
     while (!signal.aborted) {
-      const page = await store.listPurgedRuns({
-        since,
-        limit: PAGE_LENGTH,
-        ...(cursor === null ? {} : { cursor }),
-      });
+      const page = await store.listPurgedRuns({ since, limit: PAGE_LENGTH, ...(cursor === null ? {} : { cursor }) });
       for (let at = 0; at < page.items.length; at += CONCURRENCY) {
         await Promise.all(page.items.slice(at, at + CONCURRENCY).map(async (id) => archive.remove(id)));
       }
@@ -208,13 +165,8 @@ export function createArchiveJob({ store, archive, data, clock = Date.now }: Arc
   return { name: 'archive retention', everyMs: ARCHIVE_EVERY_MS, work };
 }
 
-interface Progress {
-  readonly since: number;
-  readonly cursor: string | null;
-}
-
 /** Reads the progress; that of another archive is ignored, because nothing has been removed from this one yet. */
-function readProgress(text: string, location: string): Progress {
+function readProgress(text: string, location: string): { readonly since: number; readonly cursor: string | null } {
   const value = parseJson(text);
   const isOurs = typeof value === 'object' && value !== null && 'place' in value && value.place === location;
   if (!isOurs || !('since' in value && 'cursor' in value)) return { since: 0, cursor: null };
@@ -225,13 +177,6 @@ function readProgress(text: string, location: string): Progress {
   };
 }
 
-/** Options for removing folders. */
-interface FolderSweepOptions {
-  readonly store: Pick<Retention, 'listPurgedRuns'> & Pick<Maintenance, 'findRunsWithoutEvents'>;
-  readonly data: string;
-  readonly clock: () => number;
-}
-
 /** The number of names per store query, and of ids per result page. */
 const NAMES_PER_QUERY = 500;
 
@@ -240,13 +185,12 @@ const NAMES_PER_QUERY = 500;
  * later sweeps only query which runs have been purged since. A folder whose run is not in the store belongs to something
  * else and is kept. If a run cannot be removed, the sweep throws the first error at its end, and the next sweep tries again.
  */
-function createFolderSweep({ store, data, clock }: FolderSweepOptions) {
+function createFolderSweep({ store, data, clock }: Required<Pick<RetentionOptions, 'store' | 'data' | 'clock'>>) {
   let since: number | undefined;
-  let failures: unknown[] = [];
-  const stopping = new AbortController();
-  const { signal } = stopping;
 
-  async function removeAll(ids: readonly string[]): Promise<number> {
+  return async (signal: AbortSignal): Promise<number> => {
+    const startedAt = clock();
+    const failures: unknown[] = [];
     let removed = 0;
     const remove = async (id: string): Promise<void> => {
       try {
@@ -256,49 +200,33 @@ function createFolderSweep({ store, data, clock }: FolderSweepOptions) {
         failures.push(error);
       }
     };
-    for (let at = 0; at < ids.length && !signal.aborted; at += CONCURRENCY) {
-      await Promise.all(ids.slice(at, at + CONCURRENCY).map(remove));
-    }
-    return removed;
-  }
-
-  async function sweepListed(): Promise<number> {
-    let removed = 0;
-    for await (const ids of listRuns(data)) {
+    for await (const ids of since === undefined ? listPurgedHere(store, data) : listPurgedSince(store, since)) {
+      for (let at = 0; at < ids.length && !signal.aborted; at += CONCURRENCY) {
+        await Promise.all(ids.slice(at, at + CONCURRENCY).map(remove));
+      }
       if (signal.aborted) break;
-      removed += await removeAll(await store.findRunsWithoutEvents(ids));
     }
+    if (failures.length > 0) throw failures[0];
+    if (!signal.aborted) since = startedAt - OVERLAP_MS;
     return removed;
-  }
-
-  async function sweepSince(from: number): Promise<number> {
-    let removed = 0;
-    let cursor: string | null | undefined;
-    while (cursor !== null && !signal.aborted) {
-      const page = await store.listPurgedRuns({
-        since: from,
-        limit: NAMES_PER_QUERY,
-        ...(cursor === undefined ? {} : { cursor }),
-      });
-      removed += await removeAll(page.items);
-      cursor = page.next_cursor;
-    }
-    return removed;
-  }
-
-  return {
-    async sweep(): Promise<number> {
-      const startedAt = clock();
-      failures = [];
-      const removed = since === undefined ? await sweepListed() : await sweepSince(since);
-      if (failures.length > 0) throw failures[0];
-      if (!signal.aborted) since = startedAt - OVERLAP_MS;
-      return removed;
-    },
-    stop(): void {
-      stopping.abort();
-    },
   };
+}
+
+/** Lists the purged runs among those that have files here, in batches. */
+async function* listPurgedHere(store: RetentionOptions['store'], data: string): AsyncGenerator<readonly string[]> {
+  for await (const ids of listRuns(data)) yield store.findRunsWithoutEvents(ids);
+}
+
+async function* listPurgedSince(store: RetentionOptions['store'], since: number): AsyncGenerator<readonly string[]> {
+  for (let cursor: string | null | undefined; cursor !== null;) {
+    const page = await store.listPurgedRuns({
+      since,
+      limit: NAMES_PER_QUERY,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    yield page.items;
+    cursor = page.next_cursor;
+  }
 }
 
 /** Removes a run's folder and packed file; returns false if neither exists. */

@@ -152,9 +152,7 @@ interface Tick {
 }
 
 /** The action of a tick, and its reason. */
-interface FiredTick extends Pick<ScheduleTick, 'action' | 'why'> {
-  readonly run_id?: string;
-}
+type FiredTick = Pick<ScheduleTick, 'action' | 'why'> & Partial<Pick<ScheduleTick, 'run_id'>>;
 
 /**
  * Finds when the last tick of a schedule was, and the queued one that waits. A tick that was skipped after that one,

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { silentLogger, type Logger } from '../../../base/index.js';
+import { setLatest, silentLogger, type Logger } from '../../../base/index.js';
 import { PlacementError } from '../../../runs/sandbox/index.js';
 import type { Placement, PlacementHandle } from '../port.js';
 import { ClusterError, describeClusterProblem, openCluster, type Cluster, type LoadClient } from './cluster.js';
@@ -190,16 +190,6 @@ function explainRefusal(error: unknown, namespace: string): unknown {
   return new Error(`Cannot place the run on Kubernetes: ${problem}. ${advice}`, { cause: error });
 }
 
-/** The pods of all runs, as a watch reports them. */
-interface WatchedPods {
-  /** The pods of a job that exist; undefined while the watch is interrupted. */
-  find(jobUid: string): readonly Pod[] | undefined;
-  /** The pods of a job that existed, as they were last. */
-  findDeleted(jobUid: string): readonly Pod[];
-  onChange(listener: (pod: Pod) => void): () => void;
-  close(): Promise<void>;
-}
-
 /** A watch ends after this long and is resumed where it was, so that a broken one is noticed. */
 const WATCH_S = 300;
 const MAX_PAUSE_MS = 10_000;
@@ -212,7 +202,7 @@ const MAX_DELETED = 10_000;
  * has that (`410 Gone`), all pods are listed again. A pod that is then missing was deleted, and is remembered as it was
  * last seen.
  */
-export function watchPods(cluster: Cluster, logger: Logger): WatchedPods {
+export function watchPods(cluster: Cluster, logger: Logger) {
   const pods = new Map<string, Pod>();
   const deleted = new Map<string, Pod>();
   const listeners = new Set<(pod: Pod) => void>();
@@ -230,9 +220,7 @@ export function watchPods(cluster: Cluster, logger: Logger): WatchedPods {
     pods.delete(uid);
     // The cluster deletes a pod without a node at once, without a time.
     const deletionTimestamp = pod.metadata.deletionTimestamp ?? new Date().toISOString();
-    deleted.set(uid, { ...pod, metadata: { ...pod.metadata, deletionTimestamp } });
-    const [oldest] = deleted.keys();
-    if (deleted.size > MAX_DELETED && oldest !== undefined) deleted.delete(oldest);
+    setLatest(deleted, MAX_DELETED, uid, { ...pod, metadata: { ...pod.metadata, deletionTimestamp } });
     report(pod);
   }
 
@@ -298,13 +286,15 @@ export function watchPods(cluster: Cluster, logger: Logger): WatchedPods {
   const running = run();
 
   return {
-    find: (jobUid) => (isCurrent ? select(pods, jobUid) : undefined),
-    findDeleted: (jobUid) => select(deleted, jobUid),
-    onChange(listener) {
+    /** The pods of a job that exist; undefined while the watch is interrupted. */
+    find: (jobUid: string) => (isCurrent ? select(pods, jobUid) : undefined),
+    /** The pods of a job that existed, as they were last. */
+    findDeleted: (jobUid: string) => select(deleted, jobUid),
+    onChange(listener: (pod: Pod) => void) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    async close() {
+    async close(): Promise<void> {
       closed.abort();
       await running;
     },

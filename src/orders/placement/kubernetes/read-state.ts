@@ -41,7 +41,7 @@ export function readState(evidence: Evidence): PlacementReport {
     return willReplace ? { state: 'pending', ...failure } : { state: 'gone', ...failure };
   }
   if (job === undefined) return { state: 'unknown', reason: 'the job and its pods no longer exist' };
-  if (isFinished(job, 'Complete')) return { state: 'gone' };
+  if (isFinished(job, ['Complete'])) return { state: 'gone' };
   if (isFinished(job)) return { state: 'unknown', reason: 'the pods of the job no longer exist' };
   const refused = events.findLast(({ reason }) => reason === 'FailedCreate')?.message;
   return {
@@ -101,14 +101,8 @@ function isSilent(node: FoundNode): boolean {
   return node.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'Unknown') === true;
 }
 
-function isFinished({ status }: Job, type?: string): boolean {
-  return (
-    status?.conditions?.some(
-      (condition) =>
-        condition.status === 'True' &&
-        (type === undefined ? ['Complete', 'Failed'].includes(condition.type) : condition.type === type),
-    ) === true
-  );
+function isFinished({ status }: Job, ends: readonly string[] = ['Complete', 'Failed']): boolean {
+  return status?.conditions?.some(({ type, status: is }) => is === 'True' && ends.includes(type)) === true;
 }
 
 function findSchedulingProblem({ status }: Pod): string | undefined {
