@@ -35,8 +35,7 @@ interface Definition<Arguments extends Parameters, Options extends Parameters> {
     input: ArgumentsOf<Arguments> & FlagsOf<Options>,
     io: CommandIo,
     program: Command,
-    // oxlint-disable-next-line no-invalid-void-type
-  ) => Promise<ExitCode | void>;
+  ) => Promise<ExitCode | undefined> | Promise<void>;
 }
 
 export function defineCommand<

@@ -15,16 +15,14 @@ export class MisuseError extends SluiceError<'MISUSE'> {
   }
 }
 
-interface Failure {
-  readonly text: string;
-  readonly exitCode: ExitCode;
-}
-
 /**
  * Describes why a command failed. Usage errors and system errors are one line; only an internal error includes a
  * stack trace. Once `homepage` is the site's address, a message has a link to its code.
  */
-export function describeFailure(thrown: unknown, homepage?: string): Failure {
+export function describeFailure(
+  thrown: unknown,
+  homepage?: string,
+): { readonly text: string; readonly exitCode: ExitCode } {
   if (thrown instanceof MisuseError) return { text: formatLine(thrown.message), exitCode: EXIT.misuse };
   const error = toSluiceError(thrown);
   const page = findCodePage(error.code, homepage);

@@ -4,7 +4,6 @@ import { makeVisible } from './terminal-text.js';
 /** Reports how much is done, and the total if it is known. The speed is measured for each part separately. */
 export type SetProgress = (done: number, total?: number, part?: string) => void;
 
-/** Minimum time between two updates. */
 const UPDATE_MS = 200;
 /** Shorter commands show no progress. */
 const FIRST_MS = 500;

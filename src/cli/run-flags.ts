@@ -74,27 +74,18 @@ export async function readRunSpec(args: readonly string[], flags: RunFlags, io: 
   const input = flags.engine === 'command' ? await readCommand(args, flags, io) : await readPrompt(args, flags, io);
   if (flags.terminal === true && flags.terminalBeside === true)
     throw new MisuseError('--terminal and --terminal-beside cannot be combined. Omit one of them.');
-  const { engine, format, session, mode, permissions, sandbox, placement, image, cpu, memory, model, env } = flags;
+  const { format, session, mode, permissions, sandbox, placement, image, cpu, memory, model, env } = flags;
+  const sameNames = { format, session, mode, permissions, sandbox, placement, image, cpu, memory, model, env };
   const terminal = flags.terminalBeside === true ? ('beside' as const) : flags.terminal;
   return {
-    engine,
+    engine: flags.engine,
     workdir: resolve(flags.workdir ?? '.'),
     limits: omitUndefined({ time_s: flags.timeout, idle_s: flags.idleTimeout }),
     ...input,
     ...omitUndefined({
-      format,
-      session,
+      ...sameNames,
       contract,
-      mode,
-      permissions,
-      sandbox,
       network: readNetwork(flags.network),
-      placement,
-      image,
-      cpu,
-      memory,
-      model,
-      env,
       terminal,
       max_retries: flags.maxRetries,
     }),

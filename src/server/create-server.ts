@@ -3,16 +3,14 @@ import { setMaxListeners } from 'node:events';
 import { resolve, join } from 'node:path';
 import { rm, writeFile } from 'node:fs/promises';
 import { Hono, RESPONSE_ALREADY_SENT } from './http/hono.js';
-import { SluiceError, createUlidGenerator, silentLogger, omitUndefined, type Logger } from '../base/index.js';
-import type { Lead, Wrappers } from '../orders/index.js';
-import { compileSecrets, listSensitiveValues, type Secrets } from '../runs/index.js';
-import type { Archive } from '../runs/archive/index.js';
+import { SluiceError, createUlidGenerator, silentLogger, omitUndefined } from '../base/index.js';
+import { compileSecrets, listSensitiveValues } from '../runs/index.js';
 import type { Store } from '../store/index.js';
 import { readConsole, addPages } from './console/console.js';
 import { RequestError } from './http/problem.js';
 import { isLoopback } from './security/origin.js';
 import { createGuard } from './security/guard.js';
-import type { ServerContext, ServerMeter, WorkSettings } from './server-context.js';
+import type { ServerContext } from './server-context.js';
 import { createMetrics } from './metrics/create-metrics.js';
 import { DEFAULT_SETTINGS, type ServerSettings, type TokenSettings } from './server-settings.js';
 import { makeFolder } from '../base/files/index.js';
@@ -32,29 +30,18 @@ import { createRunHandlers, createRunIssueList } from './handlers/runs.js';
 import { createWorkerHandlers } from './handlers/worker.js';
 import { createParsing, INLINE_BYTES, type Parsing } from './parse/create-parsing.js';
 
-export interface ServerOptions {
-  readonly store: Store;
-  readonly lead: Lead;
-  /** The configured wrappers; must match the lead's. */
-  readonly wrappers?: Wrappers;
-  /** The data folder, which contains the run folders. */
-  readonly data: string;
-  readonly archive?: Archive | undefined;
+type Replaceable = 'wrappers' | 'archive' | 'secrets' | 'clock' | 'newId' | 'logger' | 'meter' | 'work';
+
+/** The parts of the context that the caller has; by default, secrets are the sensitive variables of this process. */
+export interface ServerOptions
+  extends Pick<ServerContext, 'store' | 'lead' | 'data'>, Partial<Pick<ServerContext, Replaceable>> {
   /** The address it will listen on; loopback by default. Any other address needs tokens. */
   readonly host?: string;
   readonly settings?: Partial<ServerSettings>;
-  /** Secrets to mask in reports and cases; the sensitive variables of this process by default. */
-  readonly secrets?: Secrets;
   /** Whether runs execute in this process. If so, it is ready only while the data folder is writable. */
   readonly hasWorker?: boolean;
-  /** Settings for the workers that connect to it. */
-  readonly work?: WorkSettings;
   /** The console's build folder; without it, `/docs` is the only page. */
   readonly web?: string;
-  readonly clock?: () => number;
-  readonly newId?: () => string;
-  readonly logger?: Logger;
-  readonly meter?: ServerMeter;
 }
 
 /** A server without a port. */

@@ -50,7 +50,7 @@ export async function runServer(options: RunServerOptions): Promise<RunningServe
   const { store, logger, shutdownSignal } = server.context;
   const onError = (error: Error): void => logger.warn('cannot accept a connection', { error: error.message });
   const tls = options.tls === undefined ? {} : { tls: await readTls(options.tls) };
-  const listening: Listening = await listen(server, { host, port, stallMs, onError, ...tls });
+  const listening = await listen(server, { host, port, stallMs, onError, ...tls });
   const placing = startPlacingRuns(options, server, listening.url);
   const consoleUrl = options.notify?.consoleUrl ?? listening.url;
   const notifier =
@@ -90,8 +90,6 @@ function startPlacingRuns({ placing }: RunServerOptions, { context }: SluiceServ
     createRunToken: () => guard.createRunToken(),
   });
 }
-
-type Listening = Awaited<ReturnType<typeof listen>>;
 
 /** The maximum header size: many times what clients need for cookies and tokens. */
 const HEADER_BYTES = 16 * 1024;

@@ -12,16 +12,16 @@ import type { ServerSettings } from './server-settings.js';
 export interface ServerContext {
   readonly store: Store;
   readonly lead: Lead;
-  /** The wrappers that orders may name in their field `worker`. */
+  /** The wrappers that orders may name in their field `worker`; must match the lead's. */
   readonly wrappers: Wrappers;
   /** The absolute path of the data folder, which contains the run folders. */
   readonly data: string;
   /** The archive with the runs of other hosts, if configured. */
   readonly archive: Archive | undefined;
   readonly settings: ServerSettings;
+  /** Secrets to mask in reports and cases. */
   readonly secrets: Secrets;
   readonly guard: Guard;
-  /** The console, if it is built. */
   readonly console: ConsoleFiles | undefined;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
@@ -30,7 +30,6 @@ export interface ServerContext {
   readonly newRequestId: () => string;
   readonly logger: Logger;
   readonly meter: ServerMeter;
-  /** Settings for the workers that connect to this server. */
   readonly work: WorkSettings;
   /** Throws `NOT_READY` or `SHUTTING_DOWN` while the server cannot accept work. */
   readonly checkReady: () => Promise<void>;

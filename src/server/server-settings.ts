@@ -49,19 +49,13 @@ export interface ServerSettings extends TokenSettings {
   readonly sinks: readonly Readonly<{ name: string; type: string }>[];
 }
 
-export interface TriggerSettings {
-  readonly type: 'github' | 'gitlab';
-  /** The secret that the forge signs with or sends; a trigger without a secret accepts nothing. */
+type TriggerConfig = NonNullable<Config['triggers']>[string];
+
+/** A trigger of the configuration, with the secret itself; a trigger without a secret accepts nothing. */
+export type TriggerSettings = Omit<TriggerConfig, 'secret_env' | 'request'> & {
   readonly secret: string | undefined;
-  readonly label: string;
-  /** The users whose label starts work; by default everyone who can add the label. */
-  readonly senders?: readonly string[];
-  /** The repositories that may start work, with the location of each. */
-  readonly repositories: Readonly<Record<string, { readonly repo?: string; readonly repo_dir?: string }>>;
-  /** The other fields of the order: role, worker, instructions with {ref}, {title}, {body} and {url}. */
   readonly request: Readonly<Record<string, unknown>> & { readonly instructions?: string };
-  readonly perMinute?: number;
-}
+};
 
 interface ServerLimits {
   readonly bodyBytes: number;
@@ -69,9 +63,7 @@ interface ServerLimits {
   readonly requestMs: number;
   /** The maximum number of concurrent requests; more are refused. */
   readonly requestsAtOnce: number;
-  /** The maximum number of open streams. */
   readonly streamsAtOnce: number;
-  /** The maximum number of requests per caller and minute. */
   readonly requestsPerMinute: number;
   /** The maximum number of wrong tokens per address and minute. */
   readonly refusalsPerMinute: number;
@@ -93,24 +85,7 @@ export const DEFAULT_SETTINGS = readServerSettings({ roots: [] }, { env: {}, cwd
  * Reads the settings from the configuration and the environment. Without `roots`, requests may use the folder the
  * server was started in, and everything in it.
  */
-export function readServerSettings(
-  config: Pick<
-    Config,
-    | 'tokens'
-    | 'roots'
-    | 'commands'
-    | 'placements'
-    | 'server'
-    | 'agents'
-    | 'budgets'
-    | 'prices'
-    | 'triggers'
-    | 'schedules'
-    | 'approvals'
-    | 'sinks'
-  >,
-  { env, cwd, localToken }: SettingsSources,
-): ServerSettings {
+export function readServerSettings(config: Partial<Config>, { env, cwd, localToken }: SettingsSources): ServerSettings {
   const { server = {} } = config;
   return {
     ...readTokenSettings(config, { env, localToken }),
@@ -139,10 +114,7 @@ function readTriggers(
   env: SettingsSources['env'],
 ): ServerSettings['triggers'] {
   return Object.fromEntries(
-    Object.entries(triggers).map(([name, { secret_env, per_minute, ...rest }]) => [
-      name,
-      { ...rest, secret: env[secret_env], ...omitUndefined({ perMinute: per_minute }) },
-    ]),
+    Object.entries(triggers).map(([name, { secret_env, ...rest }]) => [name, { ...rest, secret: env[secret_env] }]),
   );
 }
 

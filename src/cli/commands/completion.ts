@@ -41,7 +41,6 @@ export interface ProgramShape {
   readonly options: readonly OptionShape[];
 }
 
-/** Values and arguments with these names are paths. */
 const PATH_NAMES = /^(?:file|files|dir|target)$/;
 
 /** Words to suggest for options that also accept others, by the option's long name without dashes. */

@@ -69,7 +69,8 @@ const addRedeliverCommand = defineCommand('redeliver', {
       return EXIT.failed;
     }
     const comments = count === 1 ? '1 comment' : `${count} comments`;
-    return io.stderr.write(`${comments} resent. Use sluice outbox to see the outcome.\n`);
+    await io.stderr.write(`${comments} resent. Use sluice outbox to see the outcome.\n`);
+    return EXIT.success;
   },
 });
 
@@ -209,7 +210,6 @@ export function parseTime(value: string): string {
 
 const PAGE_SIZE = 200;
 
-/** Reads the first `limit` items of a paged list. */
 async function readPages<Item>(limit: number, read: (page: Page) => Promise<Listed<Item>>): Promise<readonly Item[]> {
   const items: Item[] = [];
   let cursor: string | undefined;

@@ -24,6 +24,7 @@ import {
 import type { FcmpData, FcmpEvent } from '../../events/index.js';
 import { omitUndefined, SluiceError } from '../../base/index.js';
 import type { Store } from '../../store/index.js';
+import { readEventLog } from '../../store/ports/index.js';
 import { colorPatch, makeVisible, formatLine } from '../terminal-text.js';
 import { readTraceparent, loadCommandConfig } from '../command-config.js';
 import { withInterruption } from '../interruption.js';
@@ -154,21 +155,16 @@ async function chooseAnswer(
   return { interaction_id, option_id: option.id, who: readAuthor(who), ...omitUndefined({ why }) };
 }
 
-/** The number of events per read. */
-const PAGE_SIZE = 1000;
-
 async function findPermissions(store: Store, run: string) {
   const { updateQuestions } = await import('../../server/index.js');
   let questions: ReturnType<typeof updateQuestions> = [];
-  let asked: readonly FcmpData<'permission.required'>[] = [];
-  for (let after = 0; ;) {
-    const page = await store.read({ runId: run, protocol: 'fcmp', after, limit: PAGE_SIZE });
-    const events = page.flatMap(({ protocol, event }) => (protocol === 'fcmp' ? [event] : []));
-    questions = updateQuestions(questions, events);
-    asked = [...asked, ...pickPermissions(events)];
-    if (page.length < PAGE_SIZE) return { asked, open: pickPermissions(questions) };
-    after = events.at(-1)?.seq ?? after;
+  const asked: FcmpData<'permission.required'>[] = [];
+  for await (const { protocol, event } of readEventLog(store, run, 'fcmp')) {
+    if (protocol !== 'fcmp') continue;
+    questions = updateQuestions(questions, [event]);
+    asked.push(...pickPermissions([event]));
   }
+  return { asked, open: pickPermissions(questions) };
 }
 
 function pickPermissions(events: readonly FcmpEvent[]): readonly FcmpData<'permission.required'>[] {

@@ -60,7 +60,7 @@ export const addTranslateCommand = defineCommand('translate', {
     try {
       if (follow)
         await withInterruption(async (signal) =>
-          printImmediately(translateRunFolder(run, { ...options, follow: signal }), to, io, signal),
+          print(translateRunFolder(run, { ...options, follow: signal }), { to, interrupted: signal }, io),
         );
       else {
         // At a terminal the printed events are the progress.
@@ -91,41 +91,39 @@ function parseAttempt(value: string): number {
 /** Characters per write: a write is much slower than formatting a line. */
 const BATCH_LENGTH = 64 * 1024;
 
-/** Prints many lines with one write. If the reader has closed the pipe, continues only to finish `--write`. */
+interface PrintOptions {
+  readonly to: Protocol;
+  /** Continues after the reader has closed the pipe, to finish the logs. */
+  readonly write?: boolean;
+  /** Set for events that arrive one by one: each is printed at once. */
+  readonly interrupted?: AbortSignal;
+}
+
+/** Prints many lines with one write, unless they arrive one by one. */
 async function print(
   events: AsyncIterable<Emitted>,
-  { to, write }: { readonly to: Protocol; readonly write: boolean },
+  { to, write = false, interrupted }: PrintOptions,
   io: CommandIo,
 ): Promise<void> {
   const encoder = createEncoder(to);
+  const isGone = (): boolean => io.stdout.isGone?.() === true;
+  const batchLength = interrupted === undefined ? BATCH_LENGTH : 1;
   let text = '';
   for await (const emitted of events) {
-    if (io.stdout.isGone?.() === true) {
+    if (isGone()) {
       if (write) continue;
       return;
     }
     text += renderLines(encoder.push(emitted));
-    if (text.length < BATCH_LENGTH) continue;
-    await io.stdout.write(text);
-    text = '';
-  }
-  await io.stdout.write(text + renderLines(encoder.end()));
-}
-
-async function printImmediately(
-  events: AsyncIterable<Emitted>,
-  to: Protocol,
-  io: CommandIo,
-  interrupted: AbortSignal,
-): Promise<void> {
-  const encoder = createEncoder(to);
-  for await (const emitted of events) {
-    const text = renderLines(encoder.push(emitted));
-    if (text !== '') await io.stdout.write(text);
-    if (io.stdout.isGone?.() === true) return;
+    if (text.length >= batchLength) {
+      await io.stdout.write(text);
+      text = '';
+    }
+    // Not when the next event arrives, which can take long.
+    if (interrupted !== undefined && isGone()) return;
   }
   // After an interruption the end of the run is unknown, so no end events are printed.
-  if (!interrupted.aborted) await io.stdout.write(renderLines(encoder.end()));
+  if (interrupted?.aborted !== true) await io.stdout.write(text + renderLines(encoder.end()));
 }
 
 interface Encoder {

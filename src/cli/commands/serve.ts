@@ -96,8 +96,7 @@ async function serve(context: CommandContext, { flags, io, signal }: ServeOption
         notify: notifyPost === undefined ? undefined : { post: notifyPost, consoleUrl: config.notify?.console_url },
       }),
     });
-    const stopWatching = watchTokens({
-      config,
+    const reload = createTokenReload({
       env: process.env,
       load: async () => loadCommandConfig(flags, { ...io, ask: undefined }),
       isLocal: localToken !== undefined,
@@ -107,6 +106,8 @@ async function serve(context: CommandContext, { flags, io, signal }: ServeOption
       },
       logger,
     });
+    const localFile = localToken === undefined ? undefined : findLocalTokenFile(process.env);
+    const stopWatching = watchFiles([config.file, findTokensFile(process.env), localFile], () => void reload());
     try {
       await io.stdout.write(`${running.url}\n`);
       if (localToken !== undefined) knownSecrets.add([localToken]);
@@ -253,7 +254,6 @@ async function openPlacements({ config: { placements }, logger }: CommandContext
   return { placements: [await openKubernetesPlacement(settings, { logger })], server };
 }
 
-/** How often the files are checked. */
 const POLL_MS = 1000;
 
 interface TokenSource {
@@ -265,27 +265,19 @@ interface TokenSource {
   readonly logger: Logger;
 }
 
-interface TokenWatch extends TokenSource {
-  readonly config: Pick<Config, 'file'>;
-}
-
-/**
- * Watches the token files, so a server accepts new tokens without a restart. A file that cannot be read, or that is no
- * longer trusted, changes nothing. Returns a function that stops watching.
- */
-function watchTokens({ config, ...source }: TokenWatch): () => void {
-  const { env, isLocal } = source;
-  const candidates = [config.file, findTokensFile(env), isLocal ? findLocalTokenFile(env) : null];
+/** Watches files, so a server accepts new tokens without a restart. Returns the function that stops watching. */
+function watchFiles(candidates: readonly (string | null | undefined)[], listener: () => void): () => void {
   const files = candidates.filter((file) => file !== null && file !== undefined);
-  const reload = createTokenReload(source);
-  const listener = (): void => void reload();
   for (const file of files) watchFile(file, { interval: POLL_MS, persistent: false }, listener);
   return () => {
     for (const file of files) unwatchFile(file, listener);
   };
 }
 
-/** Creates a function that reloads the tokens. Reloads run one after another, so the last one takes effect. */
+/**
+ * Creates a function that reloads the tokens. Reloads run one after another, so the last one takes effect. A file that
+ * cannot be read, or that is no longer trusted, changes nothing.
+ */
 export function createTokenReload({ env, load, isLocal, replace, logger }: TokenSource): () => Promise<void> {
   const reload = async (): Promise<void> => {
     try {

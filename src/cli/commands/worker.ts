@@ -21,6 +21,7 @@ import { parseCount } from '../run-flags.js';
 import { prepareMaintenance } from './serve.js';
 import { prepareDataFolder, readSmallFile, VERSION } from '../../base/files/index.js';
 import type { RemotePorts } from '../../server/worker/index.js';
+import type { Worker } from '../../orders/dispatch/index.js';
 import { createKnownSecrets, loadCommandConfig, openCommandTracing } from '../command-config.js';
 
 /** Maximum number of database connections unless configured: statements are short, and there can be many workers. */
@@ -86,19 +87,11 @@ async function work(context: CommandContext, flags: WorkerFlags, signal: AbortSi
     lead,
     sessions: upkeep.archive?.sessions,
     ...readWorkerSettings(context),
-    ...omitUndefined({
-      concurrency: flags.concurrency,
-      workerTypes: flags.type,
-      labels: flags.label,
-      kinds: flags.kinds === undefined ? undefined : [flags.kinds],
-    }),
+    ...readSelection(flags),
   });
   // Run folders are deleted on the host that has them.
   const maintenance = startMaintenance({ ...upkeep, lead });
-  logger.info('worker started', { worker_id: worker.id, database: describeDatabase(config.database) });
-  await waitForInterruption(signal);
-  logger.info('worker shutting down', { worker_id: worker.id, busy: worker.busy });
-  await worker.stop(omitUndefined({ graceMs: flags.grace === undefined ? undefined : flags.grace * 1000 }));
+  await serveUntilInterrupted(worker, { database: describeDatabase(config.database) }, { flags, signal, logger });
   // Stopped last: it copies run folders to the archive while their runs finish.
   await maintenance.stop();
   logger.info('worker stopped', { worker_id: worker.id });
@@ -185,18 +178,27 @@ async function workUntilStopped(
   const worker = claimRuns({
     ...options,
     startDuties: (context) => startHostDuties(host, context),
-    ...omitUndefined({
-      concurrency: flags.concurrency,
-      workerTypes: flags.type,
-      labels: flags.label,
-      kinds: flags.kinds === undefined ? undefined : [flags.kinds],
-    }),
+    ...readSelection(flags),
   });
-  logger.info('worker started', { worker_id: worker.id, server: flags.server });
+  await serveUntilInterrupted(worker, { server: flags.server }, { flags, signal, logger });
+  logger.info('worker stopped', { worker_id: worker.id });
+}
+
+/** Reads which runs the worker takes, and how many at once. */
+function readSelection({ concurrency, type: workerTypes, label: labels, kinds }: WorkerFlags) {
+  return omitUndefined({ concurrency, workerTypes, labels, kinds: kinds === undefined ? undefined : [kinds] });
+}
+
+/** Lets the worker work until the command is interrupted, and then finish its active work. */
+async function serveUntilInterrupted(
+  worker: Worker,
+  source: object,
+  { flags, signal, logger }: Pick<Options, 'logger'> & { readonly flags: WorkerFlags; readonly signal: AbortSignal },
+): Promise<void> {
+  logger.info('worker started', { worker_id: worker.id, ...source });
   await waitForInterruption(signal);
   logger.info('worker shutting down', { worker_id: worker.id, busy: worker.busy });
-  await worker.stop(omitUndefined({ graceMs: flags.grace === undefined ? undefined : flags.grace * 1000 }));
-  logger.info('worker stopped', { worker_id: worker.id });
+  await worker.stop(flags.grace === undefined ? {} : { graceMs: flags.grace * 1000 });
 }
 
 /** Executes the run that the token was created for. After an interruption it has the grace period to end. */

@@ -42,7 +42,6 @@ interface Session {
   /** Not stored, because they contain secrets; a client sends them again when it loads the session. */
   servers: readonly McpServer[];
   active: { readonly run: string; isCanceled: boolean } | null;
-  /** The last write to the session file. */
   lastWrite: Promise<void>;
 }
 

@@ -14,19 +14,16 @@ export type { Permissions } from './acp-sessions.js';
 
 export interface AcpServerOptions {
   readonly context: WorkContext<Store>;
-  /** The part of the run spec shared by all prompts. */
   readonly spec: TurnSpec;
   /** Whether the client's MCP servers are ignored instead of being passed to the engine. */
   readonly ignoreServers?: boolean;
   readonly input: ReadableStream<Uint8Array>;
   readonly output: WritableStream<Uint8Array>;
-  /** Closes the connection. */
   readonly signal?: AbortSignal;
 }
 
 /** A longer message closes the connection. */
 const MAX_MESSAGE_BYTES = 32 * 1024 * 1024;
-/** The maximum number of concurrent client requests. */
 const MAX_REQUESTS = 256;
 /** A longer value is not sent; it is in the run's result. */
 const MAX_VALUE_LENGTH = 64 * 1024;
@@ -35,14 +32,8 @@ const MAX_VALUE_LENGTH = 64 * 1024;
  * Serves a client of the Agent Client Protocol, such as an editor. Every prompt is a run, which is captured, validated
  * against its contract and recorded in the store. Resolves when the client has disconnected and its runs have ended.
  */
-export async function serveAcp({
-  context,
-  spec,
-  ignoreServers,
-  input,
-  output,
-  signal,
-}: AcpServerOptions): Promise<void> {
+export async function serveAcp({ context, spec, ignoreServers, ...connected }: AcpServerOptions): Promise<void> {
+  const { input, output, signal } = connected;
   const sessions = new AcpSessions(context, spec, ignoreServers);
   let who = 'an ACP client';
   let requests = 0;

@@ -19,7 +19,6 @@ export interface Endpoint {
   /** Parameters in braces, as OpenAPI writes them: `/v1/runs/{id}`. */
   readonly path: string;
   readonly scope: Scope;
-  /** A one-sentence summary for the endpoint list in the documentation. */
   readonly summary: string;
   readonly query?: Readonly<Record<string, Schema>>;
   readonly body?: Schema;
@@ -59,7 +58,6 @@ export function json<const Body extends Schema>(schema: Body) {
   return { status: 200, media: 'application/json', schema } as const;
 }
 
-/** Defines a JSON response with status 201. */
 export function created<const Body extends Schema>(schema: Body) {
   return { status: 201, media: 'application/json', schema } as const;
 }
@@ -68,7 +66,6 @@ export type BodyOf<E extends Endpoint> = E extends { readonly body: infer Body e
   ? FromSchema<Body>
   : undefined;
 
-/** The JSON body of a response. */
 export type ResponseOf<E extends Endpoint> = E extends {
   readonly response: { readonly schema: infer Body extends Schema };
 }

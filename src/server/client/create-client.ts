@@ -91,12 +91,16 @@ export type Client = { readonly [Name in JsonName]: Call<(typeof ENDPOINTS)[Name
  */
 export function createClient(options: ClientOptions = {}): Client {
   const send = createSendRequest(options);
-  const calls = Object.entries<Endpoint>(ENDPOINTS)
-    .filter(([, { response, scope }]) => response.schema !== undefined && scope !== 'worker')
-    .map(([name, endpoint]) => [name, createCall(send, endpoint)] as const);
+  const calls = Object.entries<Endpoint>(ENDPOINTS).flatMap(([name, endpoint]) => {
+    const read = endpoint.response.schema === undefined ? READERS[name] : readJson;
+    return read === undefined || endpoint.scope === 'worker' ? [] : [[name, createCall(send, endpoint, read)] as const];
+  });
   return {
     // The types above are derived from the same table.
-    ...(Object.fromEntries(calls) as unknown as { readonly [Name in JsonName]: Call<(typeof ENDPOINTS)[Name]> }),
+    ...(Object.fromEntries(calls) as unknown as Omit<
+      Client,
+      'followRun' | 'readRaw' | 'readEvidence' | 'readArtifact'
+    >),
     followRun: (input) => followRun(send, input),
     async readRaw({ id, attempt, stream, from, to, signal }) {
       if (isEmptyRange({ from, to })) return new Uint8Array();
@@ -106,15 +110,6 @@ export function createClient(options: ClientOptions = {}): Client {
     },
     readEvidence: async ({ name, ...part }) => readPreview(send, ENDPOINTS.readEvidence, part, { name }),
     readArtifact: async ({ path, ...part }) => readPreview(send, ENDPOINTS.readArtifact, part, { path }),
-    exportExecutions: async ({ query = {}, signal } = {}) =>
-      readBody(await send(ENDPOINTS.exportExecutions, { query, signal })),
-    exportRun: async ({ id, signal }) => readBody(await send(ENDPOINTS.exportRun, { params: { id }, signal })),
-    reportRun: async ({ id, signal }) => readText(await send(ENDPOINTS.reportRun, { params: { id }, signal }), signal),
-    exportRunCase: async ({ id, signal }) =>
-      readBytes(await send(ENDPOINTS.exportRunCase, { params: { id }, signal }), signal),
-    exportTextCase: async ({ body, signal }) =>
-      readBytes(await send(ENDPOINTS.exportTextCase, { body, signal }), signal),
-    metrics: async ({ signal } = {}) => readText(await send(ENDPOINTS.metrics, { signal }), signal),
   };
 }
 
@@ -149,6 +144,18 @@ function formatRange({ from, to }: Range) {
   return { range: `bytes=${from ?? 0}-${to === undefined ? '' : to - 1}` };
 }
 
+type ReadResponse = (response: Response, signal: AbortSignal | undefined) => Promise<unknown>;
+
+/** How to read the responses that are not JSON. */
+const READERS: Readonly<Record<string, ReadResponse>> = {
+  exportExecutions: readBody,
+  exportRun: readBody,
+  reportRun: readText,
+  exportRunCase: readBytes,
+  exportTextCase: readBytes,
+  metrics: readText,
+};
+
 async function readText(response: Response, signal: AbortSignal | undefined): Promise<string> {
   return receive(response, signal, async () => response.text());
 }
@@ -157,7 +164,7 @@ async function readBytes(response: Response, signal: AbortSignal | undefined): P
   return new Uint8Array(await receive(response, signal, async () => response.arrayBuffer()));
 }
 
-function readBody({ body }: Response): ReadableStream<Uint8Array> {
+async function readBody({ body }: Response): Promise<ReadableStream<Uint8Array>> {
   return body ?? new ReadableStream({ start: (controller) => controller.close() });
 }
 
@@ -167,9 +174,9 @@ type AnyInput = Readonly<Record<string, unknown>> & {
   readonly signal?: AbortSignal;
 };
 
-function createCall(send: SendRequest, endpoint: Endpoint): (input?: AnyInput) => Promise<unknown> {
+function createCall(send: SendRequest, endpoint: Endpoint, read: ReadResponse): (input?: AnyInput) => Promise<unknown> {
   return async ({ query = {}, body, signal, ...params } = {}) => {
     const pathParams = Object.fromEntries(Object.entries(params).map(([name, value]) => [name, String(value)]));
-    return readJson(await send(endpoint, { params: pathParams, query, body, signal }), signal);
+    return read(await send(endpoint, { params: pathParams, query, body, signal }), signal);
   };
 }

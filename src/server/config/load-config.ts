@@ -53,13 +53,21 @@ export async function loadConfig({ cwd, env, flags = {}, confirmTrust }: ConfigS
   const checkTrust = async (content: ConfigContent, needs: readonly string[]): Promise<void> => {
     if (givenFile === undefined && needs.length > 0) await requireTrust({ ...content, needs }, env, confirmTrust);
   };
-  const settings = file === null ? {} : await readConfigFile(file, checkTrust);
-  const resolved = resolvePaths(file === null ? cwd : dirname(file), settings);
-  const chosen = ignoreEmpty(flags.data) ?? ignoreEmpty(env['SLUICE_DATA']) ?? resolved.data;
+  const settings = file === null ? {} : resolvePaths(dirname(file), await readConfigFile(file, checkTrust));
+  const { agents: agentSettings, database: databaseSetting = {}, ...others } = settings;
+  const { url, pool } = typeof databaseSetting === 'string' ? { url: databaseSetting } : databaseSetting;
+  const chosen = ignoreEmpty(flags.data) ?? ignoreEmpty(env['SLUICE_DATA']) ?? settings.data;
   const data = chosen === undefined ? findProjectData(cwd, env) : resolve(cwd, chosen);
-  const database = ignoreEmpty(flags.database) ?? ignoreEmpty(env['SLUICE_DATABASE']) ?? resolved.database;
-  const warnings = describeReplacedEngines(resolved.agents);
-  return { ...resolved, data, warnings, database: database ?? `sqlite:${join(data, 'sluice.db')}`, file };
+  const database = ignoreEmpty(flags.database) ?? ignoreEmpty(env['SLUICE_DATABASE']) ?? url;
+  const agents = agentSettings === undefined ? undefined : readAgents(agentSettings);
+  return {
+    ...others,
+    data,
+    warnings: describeReplacedEngines(agents),
+    database: database ?? `sqlite:${join(data, 'sluice.db')}`,
+    file,
+    ...omitUndefined({ agents, pool }),
+  };
 }
 
 /** Identifies the content of a configuration file, so a user can trust it. */
@@ -176,63 +184,49 @@ async function withTimeLimit<T>(loading: Promise<T>): Promise<T> {
   }
 }
 
-type Programs = NonNullable<ConfigFile['programs']>;
-type Sandbox = NonNullable<ConfigFile['sandbox']>;
-type Wrappers = NonNullable<ConfigFile['wrappers']>;
 type Agents = NonNullable<ConfigFile['agents']>;
 
-type ResolvedSettings = Omit<ConfigFile, 'agents' | 'database'> &
-  Pick<Config, 'agents' | 'pool'> &
-  Partial<Pick<Config, 'database'>>;
+/** Every path in the settings, by its keys: `*` is any key, and `0` the executable of a command. */
+const PATHS: Readonly<Record<string, (base: string, path: string) => string>> = {
+  data: resolve,
+  database: resolveDatabase,
+  'database.url': resolveDatabase,
+  'roots.*': resolve,
+  'sinks.*.dir': resolve,
+  comment_template: resolve,
+  'programs.*': resolveProgram,
+  'programs.*.0': resolveProgram,
+  'agents.*.acp.0': resolveProgram,
+  'agents.*.command.0': resolveProgram,
+  'agents.*.resume.0': resolveProgram,
+  'sandbox.read.*': resolveMount,
+  'sandbox.write.*': resolveMount,
+  'wrappers.*.mounts.*': resolveMount,
+  'server.tls.cert': resolve,
+  'server.tls.key': resolve,
+};
 
 /** Resolves every path in the settings against the configuration file's folder. */
-function resolvePaths(base: string, settings: ConfigFile): ResolvedSettings {
-  const { agents, database: databaseSetting, ...others } = settings;
-  const { data, roots, sinks, programs, sandbox, wrappers, server, comment_template: template } = others;
-  const { url: database, pool } =
-    typeof databaseSetting === 'string'
-      ? { url: databaseSetting }
-      : { url: undefined, pool: undefined, ...databaseSetting };
-  return {
-    ...others,
-    ...(data === undefined ? {} : { data: resolve(base, data) }),
-    ...(database === undefined ? {} : { database: resolveDatabase(base, database) }),
-    ...omitUndefined({ pool }),
-    ...(roots === undefined ? {} : { roots: roots.map((root) => resolve(base, root)) }),
-    ...(sinks === undefined ? {} : { sinks: sinks.map((sink) => resolveSink(base, sink)) }),
-    ...(template === undefined ? {} : { comment_template: resolve(base, template) }),
-    ...(programs === undefined ? {} : { programs: resolvePrograms(base, programs) }),
-    ...(agents === undefined ? {} : { agents: resolveAgents(base, agents) }),
-    ...(sandbox === undefined ? {} : { sandbox: resolveSandbox(base, sandbox) }),
-    ...(wrappers === undefined ? {} : { wrappers: resolveWrappers(base, wrappers) }),
-    ...(server === undefined ? {} : { server: resolveServer(base, server) }),
-  };
+function resolvePaths(base: string, settings: ConfigFile): ConfigFile {
+  return Object.entries(PATHS).reduce<unknown>(
+    (resolved, [keys, resolvePath]) => replaceText(resolved, keys.split('.'), (path) => resolvePath(base, path)),
+    settings,
+  ) as ConfigFile;
 }
 
-type ServerConfig = NonNullable<ConfigFile['server']>;
-
-function resolveServer(base: string, { tls, ...server }: ServerConfig): ServerConfig {
-  return tls === undefined
-    ? server
-    : { ...server, tls: { cert: resolve(base, tls.cert), key: resolve(base, tls.key) } };
-}
-
-function resolveSandbox(base: string, { use, read, write }: Sandbox): Sandbox {
-  return omitUndefined({ use, read: resolveMounts(base, read), write: resolveMounts(base, write) });
-}
-
-function resolveWrappers(base: string, wrappers: Wrappers): Wrappers {
-  return Object.fromEntries(
-    Object.entries(wrappers).map(([worker, wrapper]) => [
-      worker,
-      { ...wrapper, ...omitUndefined({ mounts: resolveMounts(base, wrapper.mounts) }) },
-    ]),
+function replaceText(value: unknown, [key, ...rest]: readonly string[], replace: (text: string) => string): unknown {
+  if (key === undefined) return typeof value === 'string' ? replace(value) : value;
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value).map(
+    ([name, member]: readonly [string, unknown]) =>
+      [name, key === '*' || key === name ? replaceText(member, rest, replace) : member] as const,
   );
+  return Array.isArray(value) ? members.map(([, member]) => member) : Object.fromEntries(members);
 }
 
 /** `~` is the home folder of the user who runs Sluice. */
-function resolveMounts(base: string, paths: readonly string[] | undefined): readonly string[] | undefined {
-  return paths?.map((path) => resolve(base, path.replace(/^~(?=\/|$)/, homedir())));
+function resolveMount(base: string, path: string): string {
+  return resolve(base, path.replace(/^~(?=\/|$)/, homedir()));
 }
 
 /** Resolves the path in a `sqlite:` URL; other URLs stay unchanged. */
@@ -241,25 +235,22 @@ function resolveDatabase(base: string, database: string): string {
   return file === undefined ? database : `sqlite:${resolve(base, file)}`;
 }
 
-function resolveSink<Sink extends { readonly dir?: string }>(base: string, sink: Sink): Sink {
-  return sink.dir === undefined ? sink : { ...sink, dir: resolve(base, sink.dir) };
-}
-
 /**
  * A bare name is looked up on the PATH. A relative path is resolved here, because it would otherwise be relative to the
- * agent's working folder. The arguments are unchanged.
+ * agent's working folder.
  */
-function resolvePrograms(base: string, programs: Programs): Programs {
-  return Object.fromEntries(
-    Object.entries(programs).map(([engine, command]) => [
-      engine,
-      typeof command === 'string' ? resolveProgram(base, command) : resolveCommand(base, command),
-    ]),
-  );
+function resolveProgram(base: string, program: string): string {
+  return basename(program) === program ? program : resolve(base, program);
 }
 
-function resolveAgents(base: string, agents: Agents): Readonly<Record<string, AgentSettings>> {
-  return Object.fromEntries(Object.entries(agents).map(([engine, agent]) => [engine, resolveAgent(base, agent)]));
+/** The schema has checked that each agent has either `acp` or `command`. */
+function readAgents(agents: Agents): Readonly<Record<string, AgentSettings>> {
+  return Object.fromEntries(
+    Object.entries(agents).map(([engine, agent]) => [
+      engine,
+      (agent.acp === undefined ? { format: 'generic', ...agent } : agent) as AgentSettings,
+    ]),
+  );
 }
 
 /** Returns a warning for each agent that replaces a built-in engine: its name then starts another executable. */
@@ -271,22 +262,6 @@ function describeReplacedEngines(agents: Readonly<Record<string, AgentSettings>>
       (engine) =>
         `agents.${engine} replaces the built-in engine ${engine}. Give the agent another name if you want to use both.`,
     );
-}
-
-/** The schema has checked that the agent has either `acp` or `command`. */
-function resolveAgent(base: string, agent: Agents[string]): AgentSettings {
-  const { acp, authenticate, command = [], format = 'generic', resume, env, keeps } = agent;
-  if (acp !== undefined) return { acp: resolveCommand(base, acp), ...omitUndefined({ authenticate, env, keeps }) };
-  const resolved = resume === undefined ? undefined : resolveCommand(base, resume);
-  return { command: resolveCommand(base, command), format, ...omitUndefined({ resume: resolved, env, keeps }) };
-}
-
-function resolveCommand(base: string, [program = '', ...args]: readonly string[]): string[] {
-  return [resolveProgram(base, program), ...args];
-}
-
-function resolveProgram(base: string, program: string): string {
-  return basename(program) === program ? program : resolve(base, program);
 }
 
 /**

@@ -7,6 +7,8 @@ import { fromRecordSchema } from '../../json/schema/index.js';
 import { configFileSchema, type Config, type TokenConfig } from './config.js';
 import { findUserFolder, makeFolder, openNew, readSmallFile } from '../../base/files/index.js';
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
 /** A named token for the server. Its name is recorded as the author of decisions. */
 export interface Token {
   readonly name: string;
@@ -27,10 +29,7 @@ const FILE_VARIABLE = 'SLUICE_TOKENS_FILE';
  * Reads the tokens: a JSON list in `SLUICE_TOKENS` or in the file named by `SLUICE_TOKENS_FILE`, or else the configured
  * tokens.
  */
-export function readTokens(
-  config: Pick<Config, 'tokens'>,
-  env: Readonly<Record<string, string | undefined>>,
-): readonly Token[] {
+export function readTokens(config: Pick<Config, 'tokens'>, env: Environment): readonly Token[] {
   const listed = readFromEnvironment(env) ?? config.tokens ?? [];
   const tokens = listed.map(({ name, scopes, value, value_env }) => {
     const tokenValue = value_env === undefined ? value : env[value_env];
@@ -52,10 +51,7 @@ export function readTokens(
  * Lists the values of all tokens, to mask them; never throws because of invalid tokens. A worker shares the server's
  * configuration but might lack its tokens, and a token that `readTokens` rejects is secret too.
  */
-export function listTokenValues(
-  config: Pick<Config, 'tokens'>,
-  env: Readonly<Record<string, string | undefined>>,
-): readonly string[] {
+export function listTokenValues(config: Pick<Config, 'tokens'>, env: Environment): readonly string[] {
   const file = findTokensFile(env);
   const lists = [env[LIST_VARIABLE] ?? '', ...(file === undefined ? [] : [readIfPossible(file)])];
   return [...lists.flatMap(listEntries), ...(config.tokens ?? [])].flatMap(({ value = '', value_env = '' }) =>
@@ -83,12 +79,12 @@ function listEntries(text: string): readonly { readonly value?: unknown; readonl
 }
 
 /** Returns the path of the token file, if the environment names one. */
-export function findTokensFile(env: Readonly<Record<string, string | undefined>>): string | undefined {
+export function findTokensFile(env: Environment): string | undefined {
   const path = env[FILE_VARIABLE]?.trim() ?? '';
   return path === '' ? undefined : path;
 }
 
-function readFromEnvironment(env: Readonly<Record<string, string | undefined>>): readonly TokenConfig[] | undefined {
+function readFromEnvironment(env: Environment): readonly TokenConfig[] | undefined {
   const [file, list] = [findTokensFile(env), env[LIST_VARIABLE]?.trim() ?? ''];
   if (file === undefined) return list === '' ? undefined : readList(list, LIST_VARIABLE);
   if (list !== '') throw createConfigError(`${LIST_VARIABLE} and ${FILE_VARIABLE} are both set. Unset one of them.`);
@@ -144,8 +140,6 @@ function readList(text: string, source: string): readonly TokenConfig[] {
 function createConfigError(message: string): SluiceError {
   return new SluiceError('INVALID_CONFIG', message);
 }
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** This user's token on this host, for servers on loopback without configured tokens. */
 export interface LocalToken {

@@ -189,12 +189,6 @@ export function addPages(app: Hono, server: ServerContext): void {
   });
 }
 
-interface Page {
-  readonly html: string;
-  /** The `Content-Security-Policy` header. */
-  readonly policy: string;
-}
-
 /** The console's colours and sizes, repeated here because this page loads no other file. */
 const STYLE = `
 :root { color-scheme: light dark; --page: light-dark(#f7f8f9, #121619); --card: light-dark(#fff, #1a2024); --sunken: light-dark(#eef1f3, #0d1113); --line: light-dark(#d5dbdf, #313a40); --text: light-dark(#1b2328, #e4e9ec); --dim: light-dark(#52606a, #a3b0b8); --accent: light-dark(#0b6478, #6cc6da); --mono: ui-monospace, SFMono-Regular, Menlo, Consolas, 'Liberation Mono', monospace; }
@@ -225,7 +219,7 @@ code { font-family: var(--mono); font-size: .9em; } summary { cursor: pointer; }
 `;
 
 /** Renders the endpoint list as one page, without scripts or external files. */
-export function renderDocsPage({ info }: OpenApi): Page {
+export function renderDocsPage({ info }: OpenApi) {
   const endpoints = Object.entries<Endpoint>(ENDPOINTS);
   const html = `<!doctype html>
 <html lang="en">

@@ -57,7 +57,6 @@ interface TarEntry {
   readonly isFolder: boolean;
 }
 
-/** The block size of an archive. */
 const TAR_BLOCK = 512;
 
 /** The end of an archive: two empty blocks. */

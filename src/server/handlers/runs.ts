@@ -180,9 +180,7 @@ function checkSchemaSize({ contract }: Pick<RequestedRun, 'contract'>): void {
 
 interface ReplyOptions {
   readonly store: Pick<Store, 'postReply' | 'keepRefusedAnswer' | 'findRun' | 'read' | 'watch'>;
-  /** Aborted when the server shuts down. */
   readonly shutdownSignal: AbortSignal;
-  /** The maximum time to wait for the run. */
   readonly timeoutMs: number;
 }
 
@@ -216,9 +214,29 @@ export async function replyToRun(options: ReplyOptions, id: string, text: string
  */
 export async function answerPermission(options: ReplyOptions, id: string, reply: PermissionReply) {
   const { store } = options;
-  const search = new QuestionSearch(store, id, reply.interaction_id);
-  await search.readNewEvents();
-  const { question } = search;
+  const { interaction_id: interaction } = reply;
+  const attempt = Number(/^px_(?<attempt>\d{1,6})_\d{1,9}$/u.exec(interaction)?.groups?.['attempt'] ?? 0);
+  const found: { question: RaspData<'interaction.permission.required'> | null; isAnswered: boolean } = {
+    question: null,
+    isAnswered: false,
+  };
+  let after = `${attempt}:0`;
+  /** Looks for the request and its answer in the events of its attempt; each event is read once. */
+  const readNewEvents = async (): Promise<void> => {
+    if (attempt === 0 || found.isAnswered) return;
+    for await (const event of readRasp(store, id, after)) {
+      after = `${event.attempt_number}:${event.seq}`;
+      if (event.attempt_number > attempt) found.isAnswered = true;
+      else if (isRasp(event, 'interaction.permission.required')) {
+        if (event.data.interaction_id === interaction) found.question = event.data;
+      } else if (isRasp(event, 'interaction.permission.replied')) {
+        if (event.data.interaction_id === interaction) found.isAnswered = true;
+      }
+      if (found.isAnswered) return;
+    }
+  };
+  await readNewEvents();
+  const { question } = found;
   if (question === null) return (await store.findRun(id)) === undefined ? 'not_found' : 'not_waiting';
   const keep = async (): Promise<void> => store.keepRefusedAnswer(id, { ...reply, at: new Date().toISOString() });
   if (!question.options.some((option) => option.id === reply.option_id)) {
@@ -229,10 +247,10 @@ export async function answerPermission(options: ReplyOptions, id: string, reply:
     );
   }
   const isReceived = async (): Promise<boolean> => {
-    await search.readNewEvents();
-    return search.isAnswered;
+    await readNewEvents();
+    return found.isAnswered;
   };
-  const refused = search.isAnswered ? 'not_waiting' : undefined;
+  const refused = found.isAnswered ? 'not_waiting' : undefined;
   try {
     const status =
       refused ??
@@ -300,61 +318,28 @@ async function findAttemptAfter(
   return first?.protocol === 'rasp' ? first.event.attempt_number : undefined;
 }
 
-/** The number of events per read. */
 const PAGE_SIZE = 1000;
 
 /** Whether an attempt waits for the answers to permission requests, and asks nothing that text could answer. */
 async function needsChoice(store: ReplyOptions['store'], id: string, attempt: number): Promise<boolean> {
   const open = new Set<string>();
-  for (let after = `${attempt}:0`, isLast = false; !isLast;) {
-    const page = await store.read({ runId: id, protocol: 'rasp', after, limit: PAGE_SIZE });
-    isLast = page.length < PAGE_SIZE;
-    for (const emitted of page) {
-      if (emitted.protocol !== 'rasp') continue;
-      const { event } = emitted;
-      after = `${event.attempt_number}:${event.seq}`;
-      if (isRasp(event, 'interaction.user_input.required')) return false;
-      if (isRasp(event, 'interaction.permission.required')) open.add(event.data.interaction_id);
-      else if (isRasp(event, 'interaction.permission.replied')) open.delete(event.data.interaction_id);
-    }
+  for await (const event of readRasp(store, id, `${attempt}:0`)) {
+    if (isRasp(event, 'interaction.user_input.required')) return false;
+    if (isRasp(event, 'interaction.permission.required')) open.add(event.data.interaction_id);
+    else if (isRasp(event, 'interaction.permission.replied')) open.delete(event.data.interaction_id);
   }
   return open.size > 0;
 }
 
-/** Finds a permission request and its answer in the events of its attempt. Each event is read once. */
-class QuestionSearch {
-  readonly #store: ReplyOptions['store'];
-  readonly #run: string;
-  readonly #interaction: string;
-  readonly #attempt: number;
-  #after: string;
-  question: RaspData<'interaction.permission.required'> | null = null;
-  isAnswered = false;
-
-  constructor(store: ReplyOptions['store'], run: string, interaction: string) {
-    this.#store = store;
-    this.#run = run;
-    this.#interaction = interaction;
-    this.#attempt = Number(/^px_(?<attempt>\d{1,6})_\d{1,9}$/u.exec(interaction)?.groups?.['attempt'] ?? 0);
-    this.#after = `${this.#attempt}:0`;
-  }
-
-  async readNewEvents(): Promise<void> {
-    if (this.#attempt === 0) return;
-    for (;;) {
-      const page = await this.#store.read({ runId: this.#run, protocol: 'rasp', after: this.#after, limit: PAGE_SIZE });
-      for (const emitted of page) if (emitted.protocol === 'rasp') this.#read(emitted.event);
-      if (page.length < PAGE_SIZE || this.isAnswered) return;
-    }
-  }
-
-  #read(event: RaspEvent): void {
-    this.#after = `${event.attempt_number}:${event.seq}`;
-    if (event.attempt_number > this.#attempt) this.isAnswered = true;
-    else if (isRasp(event, 'interaction.permission.required')) {
-      if (event.data.interaction_id === this.#interaction) this.question = event.data;
-    } else if (isRasp(event, 'interaction.permission.replied')) {
-      if (event.data.interaction_id === this.#interaction) this.isAnswered = true;
+/** Reads the RASP events of a run after a position, page by page. */
+async function* readRasp(store: ReplyOptions['store'], id: string, start: string): AsyncGenerator<RaspEvent> {
+  for (let after = start, isLast = false; !isLast;) {
+    const page = await store.read({ runId: id, protocol: 'rasp', after, limit: PAGE_SIZE });
+    isLast = page.length < PAGE_SIZE;
+    for (const emitted of page) {
+      if (emitted.protocol !== 'rasp') continue;
+      after = `${emitted.event.attempt_number}:${emitted.event.seq}`;
+      yield emitted.event;
     }
   }
 }

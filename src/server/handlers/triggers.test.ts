@@ -116,7 +116,7 @@ describe('a GitHub webhook', () => {
   });
 
   it('is rate limited', async () => {
-    const { post } = await openWith({ perMinute: 1 });
+    const { post } = await openWith({ per_minute: 1 });
     const body = JSON.stringify(PAYLOAD);
     await post('/v1/triggers/issues', body, github(body));
     expect(await (await post('/v1/triggers/issues', body, github(body))).json()).toMatchObject({

@@ -23,7 +23,7 @@ const INSTRUCTIONS = 'Resolve issue {ref}: {title}\n\n{body}';
 export function createTriggerHandlers(server: ServerContext): Pick<Handlers, 'receiveTrigger'> {
   const { store, lead, settings, logger, clock } = server;
   const limits = new Map(
-    Object.entries(settings.triggers).map(([name, { perMinute = PER_MINUTE }]) => [
+    Object.entries(settings.triggers).map(([name, { per_minute: perMinute = PER_MINUTE }]) => [
       name,
       createRateLimit({ perMinute, clock }),
     ]),

@@ -251,16 +251,6 @@ interface Wanted {
   readonly labels?: Labels | undefined;
 }
 
-interface ClaimQueue<Claim> {
-  /** Adds a worker's stream, through which it gets a run if its last claim found none. Returns the function that removes it. */
-  connect(worker: string, wanted: Wanted, assign: (claimed: ClaimedRun) => boolean): () => void;
-  /** Claims a run. Without one, the claim waits if the worker has a stream here. */
-  claim(
-    worker: string | undefined,
-    claim: Claim,
-  ): Promise<{ readonly claimed?: ClaimedRun; readonly isWaiting: boolean }>;
-}
-
 interface ClaimQueueOptions<Claim> {
   readonly store: QueueNotifications;
   /** `watcher` is the name of the workers that take the same runs; `isLast` means that none of them waits any more. */
@@ -288,8 +278,7 @@ interface Group<Claim> {
  * Lets workers wait for runs. The server claims for a waiting worker as soon as it is woken, which saves a round trip, and
  * a new run costs one claim instead of one for each connected worker.
  */
-export function createClaimQueue<Claim>(options: ClaimQueueOptions<Claim>): ClaimQueue<Claim> {
-  const { store, claimNext, release, logger } = options;
+export function createClaimQueue<Claim>({ store, claimNext, release, logger }: ClaimQueueOptions<Claim>) {
   const groups = new Map<string, Group<Claim>>();
   const streams = new Map<
     string,
@@ -351,7 +340,8 @@ export function createClaimQueue<Claim>(options: ClaimQueueOptions<Claim>): Clai
   }
 
   return {
-    connect(worker, wanted, assign) {
+    /** Adds a worker's stream, through which it gets a run if its last claim found none. Returns the function that removes it. */
+    connect(worker: string, wanted: Wanted, assign: (claimed: ClaimedRun) => boolean) {
       const key = JSON.stringify(readWanted(wanted));
       const group = groups.get(key) ?? openGroup(wanted);
       groups.set(key, group);
@@ -369,7 +359,8 @@ export function createClaimQueue<Claim>(options: ClaimQueueOptions<Claim>): Clai
         group.stop();
       };
     },
-    async claim(worker, claim) {
+    /** Claims a run. Without one, the claim waits if the worker has a stream here. */
+    async claim(worker: string | undefined, claim: Claim): Promise<{ claimed?: ClaimedRun; isWaiting: boolean }> {
       const { group } = streams.get(worker ?? '') ?? {};
       if (worker !== undefined) group?.waiting.delete(worker);
       const wakes = group?.wakes;

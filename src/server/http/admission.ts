@@ -3,6 +3,7 @@ import { RequestError } from './problem.js';
 import type { Endpoint } from '../api/index.js';
 import { groupAddress } from '../security/origin.js';
 import type { Caller } from '../security/tokens.js';
+import type { ServerSettings } from '../server-settings.js';
 import { readBody, readIncomingMessage } from './read-request.js';
 
 /**
@@ -144,10 +145,7 @@ const MAX_BODIES_IN_MEMORY = 8;
 export function createBodyAdmission({
   bodyBytes,
   requestsAtOnce,
-}: {
-  readonly bodyBytes: number;
-  readonly requestsAtOnce: number;
-}) {
+}: Pick<ServerSettings['limits'], 'bodyBytes' | 'requestsAtOnce'>) {
   const anonymousSlots = createGate(MAX_ANONYMOUS_BODIES);
   const anonymousDeadlines = createDeadlines(ANONYMOUS_MS);
   const slots = createGate(requestsAtOnce);

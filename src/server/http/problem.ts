@@ -69,7 +69,6 @@ export function describeProblem(error: unknown, requestId: string): Problem {
   return { ...describeCode(error.code, status, requestId), detail: error.message, ...readExtra(error) };
 }
 
-/** The maximum number of issues in a problem. */
 const MAX_ISSUES = 100;
 
 function readExtra(error: SluiceError): ProblemExtra {

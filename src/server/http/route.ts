@@ -16,6 +16,7 @@ import { createRateLimit } from '../security/rate-limit.js';
 import type { Caller } from '../security/tokens.js';
 import type { RouteName, ServerContext } from '../server-context.js';
 import { createClient } from '../client/index.js';
+import { getErrorCode } from '../../base/index.js';
 
 /** An endpoint, and whether a request's origin is checked even if it has a token. */
 type RouteEndpoint = Endpoint & { readonly checksOrigin?: boolean };
@@ -45,11 +46,12 @@ export interface LargeBody {
  */
 export function createRoute(server: ServerContext, route: Route): (context: Context) => Promise<Response> {
   const { name, endpoint, handler, gate, bodies, deadlines, largeBody, listFurtherIssues } = route;
-  const { guard, newRequestId, clock } = server;
+  const { guard, newRequestId, clock, logger, meter } = server;
   // Compiled on first use: the server starts sooner, and most callers use few endpoints.
   let checks: RequestChecks | undefined;
   const isJson = endpoint.response.media === 'application/json';
   const refusals = createRateLimit({ perMinute: LOGGED_REFUSALS, clock });
+  /** The number of refused requests since the last logged one that were not logged. */
   let omitted = 0;
 
   async function handle(
@@ -127,25 +129,27 @@ export function createRoute(server: ServerContext, route: Route): (context: Cont
       isReleased = true;
       for (const release of releaseFunctions) release();
     });
-    const traceparent = context.req.header('traceparent');
+    const { status } = response;
+    const ms = clock() - startedAt;
+    meter.countRequest({ endpoint: name, status, ms, traceparent: context.req.header('traceparent') });
     // Anyone can send requests that are refused before sign-in, so they must not fill the log.
     const isSignedIn = caller !== undefined && endpoint.scope !== 'none';
-    const isLogged = isSignedIn || response.status < 400 || refusals.take(name);
-    if (!isLogged) omitted += 1;
-    report(server, {
-      isLogged,
-      omitted,
-      name,
-      caller,
-      requestId,
-      status: response.status,
-      ms: clock() - startedAt,
-      traceparent,
-      error: failure,
-    });
-    if (isLogged) omitted = 0;
+    if (isSignedIn || status < 400 || refusals.take(name)) {
+      const more = omitted === 0 ? {} : { omitted };
+      log({ request_id: requestId, endpoint: name, caller: caller?.name ?? null, status, ms, ...more }, failure);
+      omitted = 0;
+    } else omitted += 1;
     return response;
   };
+
+  /** Logs a request. Bodies, queries and headers are not logged, because they can contain secrets. */
+  function log(fields: { readonly status: number } & Readonly<Record<string, unknown>>, error: unknown): void {
+    // The server's own refusals, such as a full queue, have no cause worth a stack trace, and anyone can provoke them.
+    if (fields.status >= 500 && !(error instanceof RequestError && error.cause === undefined))
+      logger.error('request failed', { ...fields, error });
+    else if (fields.status >= 400) logger.info('request refused', { ...fields, error: getErrorCode(error) });
+    else logger.debug('request handled', fields);
+  }
 }
 
 const NO_BYTES = new Uint8Array();
@@ -159,7 +163,7 @@ interface AdmittedRequest {
 
 /** Whether to close the connection after the response, because the body did not arrive in time. */
 function mustClose(context: Context, error: unknown): boolean {
-  return readCode(error) === 'REQUEST_TIMED_OUT' && readIncomingMessage(context)?.complete === false;
+  return getErrorCode(error) === 'REQUEST_TIMED_OUT' && readIncomingMessage(context)?.complete === false;
 }
 
 /** Releases a request's slots: for a long response once it has been sent, otherwise immediately. */
@@ -172,45 +176,6 @@ function releaseWhenSent(context: Context, isLongResponse: boolean, release: () 
 
 /** The maximum number of logged requests per minute and endpoint that were refused before their caller was known. */
 const LOGGED_REFUSALS = 60;
-
-interface RequestReport {
-  readonly isLogged: boolean;
-  /** The number of refused requests since the last logged one that were not logged. */
-  readonly omitted: number;
-  readonly name: RouteName;
-  readonly caller: Caller | undefined;
-  readonly requestId: string;
-  readonly status: number;
-  readonly ms: number;
-  readonly traceparent: string | undefined;
-  readonly error: unknown;
-}
-
-/** Counts and logs a request. Bodies, queries and headers are not logged, because they can contain secrets. */
-function report(
-  { logger, meter }: ServerContext,
-  { name, caller, requestId, status, ms, traceparent, error, isLogged, omitted }: RequestReport,
-): void {
-  meter.countRequest({ endpoint: name, status, ms, traceparent });
-  if (!isLogged) return;
-  const fields = {
-    request_id: requestId,
-    endpoint: name,
-    caller: caller?.name ?? null,
-    status,
-    ms,
-    ...(omitted === 0 ? {} : { omitted }),
-  };
-  // The server's own refusals, such as a full queue, have no cause worth a stack trace, and anyone can provoke them.
-  if (status >= 500 && !(error instanceof RequestError && error.cause === undefined))
-    logger.error('request failed', { ...fields, error });
-  else if (status >= 400) logger.info('request refused', { ...fields, error: readCode(error) });
-  else logger.debug('request handled', fields);
-}
-
-function readCode(error: unknown): unknown {
-  return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
-}
 
 /**
  * The endpoint of the Model Context Protocol. It is not in the endpoint table, because the protocol defines its

@@ -25,7 +25,6 @@ interface McpSession {
 const MAX_CALLS = 64;
 /** A longer result would fill any model's context. */
 const MAX_RESULT_LENGTH = 1024 * 1024;
-/** The maximum number of argument problems to report. */
 const MAX_ISSUES = 10;
 
 const INSTRUCTIONS =
@@ -205,11 +204,9 @@ function toError(reason: unknown): Error {
   return reason instanceof Error ? reason : new Error(String(reason));
 }
 
-/** Options for serving a client on a pair of streams. */
 interface McpServerOptions extends McpSession {
   readonly input: Readable;
   readonly output: Writable;
-  /** Closes the connection. */
   readonly signal?: AbortSignal;
 }
 

@@ -54,10 +54,8 @@ export const runReportSchema = object(
   },
 );
 
-/** See {@link runReportSchema}. */
 type RunReport = FromSchema<typeof runReportSchema>;
 
-/** Describes a run and, if it executes an order, the decision. */
 export async function describeRun(client: Client, run: string, signal: AbortSignal): Promise<RunReport> {
   return describeView(client, await client.getRun({ id: run, signal }), signal);
 }
@@ -151,7 +149,6 @@ const MAX_ITEMS = 100;
 const MAX_PAGE = 64 * 1024;
 const POLL_MS = 500;
 
-/** One page of a run's events. */
 export const eventPageSchema = object({
   events: arrayOf(
     object(
@@ -220,12 +217,6 @@ function fillPage(events: readonly FcmpEvent[], after: number) {
   return { events: page, last, isFull: false };
 }
 
-/** A truncated value, and whether anything was omitted. */
-interface TruncatedValue {
-  readonly value: unknown;
-  readonly isTruncated: boolean;
-}
-
 /** Deeper values are replaced with null; events are never this deep. */
 const MAX_DEPTH = 64;
 
@@ -236,10 +227,7 @@ const MAX_DEPTH = 64;
  * @example
  * truncateValue({ text: 'abcdef' }, { length: 3, items: 10 }) // { value: { text: 'abc…' }, isTruncated: true }
  */
-export function truncateValue(
-  value: unknown,
-  { length, items }: { readonly length: number; readonly items: number },
-): TruncatedValue {
+export function truncateValue(value: unknown, { length, items }: { readonly length: number; readonly items: number }) {
   let isTruncated = false;
   const visit = (part: unknown, depth: number): unknown => {
     if (typeof part === 'string') {

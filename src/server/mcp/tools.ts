@@ -242,7 +242,6 @@ export interface McpTool {
   readonly scope: Exclude<Scope, 'none'>;
   readonly input: Schema;
   readonly output: Schema;
-  /** Whether the tool only reads. */
   readonly isReadOnly: boolean;
   /** The arguments have been checked against `input`. */
   call(client: Client, input: unknown, signal: AbortSignal): Promise<object>;

@@ -231,14 +231,15 @@ export function createTail<T>({ from, list, toTailEntry, claim, report }: TailOp
   };
 }
 
-interface RunMetricOptions {
-  readonly data: string;
-  readonly logger: Logger;
-  readonly driftThreshold: number;
-}
-
 /** Counts ended runs: outcome, usage and drift. */
-function createRunMetrics(metrics: MetricRegistry, { data, logger, driftThreshold }: RunMetricOptions) {
+function createRunMetrics(
+  metrics: MetricRegistry,
+  {
+    data,
+    logger,
+    driftThreshold,
+  }: Required<Pick<MetricsOptions, 'data' | 'logger'>> & { readonly driftThreshold: number },
+) {
   const endedRuns = metrics.counter('sluice_runs_ended_total', 'Runs that ended, by engine, status and repair level.');
   const failures = metrics.counter('sluice_run_failures_total', 'Runs that failed or were canceled, by cause.');
   const tokens = metrics.counter('sluice_usage_tokens_total', 'Tokens used by runs, by engine and kind.');

@@ -28,7 +28,6 @@ interface Family {
   readonly lines: () => string[];
 }
 
-/** Creates an empty set of metrics. */
 export function createMetricRegistry() {
   const families: Family[] = [];
   return {

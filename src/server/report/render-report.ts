@@ -6,7 +6,6 @@ import { MAX_SECRET_LENGTH, type RunReport } from './gather-report.js';
 
 /** Maximum size of a page; the rest is omitted, with a note. */
 const MAX_PAGE_BYTES = 8 * 1024 * 1024;
-/** Maximum length of a single string. */
 const MAX_TEXT_LENGTH = 128 * 1024;
 
 const STYLE = `

@@ -7,7 +7,6 @@ import type { BodyOf, ENDPOINTS } from '../api/index.js';
 import { RequestError } from '../http/problem.js';
 import type { ServerContext } from '../server-context.js';
 
-/** The folders that requests may use. */
 interface FolderRules {
   readonly roots: readonly string[];
   /**

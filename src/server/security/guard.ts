@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import type { Context } from 'hono';
 import type { Endpoint, Scope } from '../api/index.js';
 import { readIncomingMessage } from '../http/read-request.js';
@@ -8,7 +8,15 @@ import type { Token } from '../config/index.js';
 import type { ServerSettings, TokenSettings } from '../server-settings.js';
 import { groupAddress, isLoopback, readHostName, isCrossSite } from './origin.js';
 import { createRateLimit } from './rate-limit.js';
-import { createSessions, toCaller, createTokenCheck, LOCAL_CALLER, ANONYMOUS, READER } from './tokens.js';
+import {
+  createSessions,
+  createSignatures,
+  toCaller,
+  createTokenCheck,
+  LOCAL_CALLER,
+  ANONYMOUS,
+  READER,
+} from './tokens.js';
 import type { Caller } from './tokens.js';
 
 interface GuardedEndpoint extends Pick<Endpoint, 'method' | 'scope'> {
@@ -32,8 +40,7 @@ export function createGuard({ settings, host, clock }: GuardOptions) {
     openRead,
     anonymous: openRead ? READER : ANONYMOUS,
     find: createTokenCheck(tokens),
-    findRun: createRunTokenCheck(tokens),
-    parents: tokens.filter(isParent),
+    runTokens: createRunTokens(tokens.filter(({ scopes }) => scopes.includes('worker'))),
     sessions: createSessions(tokens, { https, clock }),
   });
   let tokenIndex = indexTokens(settings);
@@ -84,7 +91,7 @@ export function createGuard({ settings, host, clock }: GuardOptions) {
     const authorization = context.req.header('authorization');
     if (authorization !== undefined) {
       const sentToken = /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? '';
-      const caller = tokenIndex.findRun(sentToken) ?? toCaller(checkToken(context, sentToken));
+      const caller = tokenIndex.runTokens.find(sentToken) ?? toCaller(checkToken(context, sentToken));
       return { caller, isAmbient: false };
     }
     const caller = tokenIndex.sessions.read(context.req.header('cookie') ?? '');
@@ -108,7 +115,6 @@ export function createGuard({ settings, host, clock }: GuardOptions) {
   return {
     /** Throws if the Host header is not one of the server's names. */
     checkHost,
-    /** Throws if the caller lacks the scope. */
     checkScope,
     /** Returns the caller; throws if it lacks the scope or exceeds its rate limit. The host was checked before. */
     admit(context: Context, { method, scope, checksOrigin = false }: GuardedEndpoint): Caller {
@@ -142,11 +148,10 @@ export function createGuard({ settings, host, clock }: GuardOptions) {
     },
     /** Creates a token for one run, on behalf of a token with the scope `worker`; by default of the first. */
     createRunToken(name?: string): RunToken {
-      const parent = tokenIndex.parents.find((token) => name === undefined || token.name === name);
-      if (parent !== undefined) return createRunToken(parent);
+      const created = tokenIndex.runTokens.create(name);
+      if (created !== undefined) return created;
       throw new RequestError('SCOPE_MISSING', 'No token has the scope "worker". Add one to the setting "tokens".');
     },
-    admitsWorkers: (): boolean => tokenIndex.parents.length > 0,
     /** Whether tokens are configured. The token that a server creates for its user does not count. */
     hasConfiguredTokens: (): boolean => !tokenIndex.isEmpty && !tokenIndex.openRead,
     /** Lists the accepted tokens, without their values. */
@@ -179,39 +184,27 @@ interface RunToken {
 const RUN_TOKEN = /^slr_(?<name>[\w-]{1,400})\.(?<random>[\w-]{43})\.(?<signature>[\w-]{43})$/;
 
 /**
- * Creates a token for one run. The claim's worker id is the token's hash, so the token ends with its claim and nothing
- * has to be stored. It is signed with a key of `parent`, so that a forged one is refused without asking the store.
+ * Creates and finds tokens for one run, on behalf of the given tokens. The claim's worker id is the hash of the token, so
+ * it ends with its claim and nothing has to be stored. It is signed, so that a forged one is refused without asking the
+ * store.
  */
-function createRunToken(parent: Token): RunToken {
-  const signed = `${Buffer.from(parent.name).toString('base64url')}.${randomBytes(32).toString('base64url')}`;
-  const token = `slr_${signed}.${sign(parent, signed).toString('base64url')}`;
-  return { token, workerId: hashRunToken(token) };
-}
-
-/** Creates a function that finds the caller of a run token; undefined if the token was not created here. */
-function createRunTokenCheck(tokens: readonly Token[]): (sent: string) => Caller | undefined {
-  const parents = new Map(tokens.filter(isParent).map((token) => [token.name, token]));
-  return (sent) => {
-    const { name = '', random = '', signature = '' } = RUN_TOKEN.exec(sent)?.groups ?? {};
-    const parent = parents.get(Buffer.from(name, 'base64url').toString());
-    if (parent === undefined) return undefined;
-    const expected = sign(parent, `${name}.${random}`);
-    const sentSignature = Buffer.from(signature, 'base64url');
-    const isSigned = sentSignature.length === expected.length && timingSafeEqual(sentSignature, expected);
-    return isSigned ? { name: hashRunToken(sent), scopes: new Set(['none', 'worker']), isRun: true } : undefined;
+function createRunTokens(parents: readonly Token[]) {
+  const signatures = createSignatures(parents, 'sluice run token');
+  return {
+    create(name: string | undefined): RunToken | undefined {
+      const parent = parents.find((token) => name === undefined || token.name === name);
+      if (parent === undefined) return undefined;
+      const token = `slr_${signatures.sign(parent, randomBytes(32).toString('base64url'))}`;
+      return { token, workerId: hashRunToken(token) };
+    },
+    find(sent: string): Caller | undefined {
+      const { name = '', random = '', signature = '' } = RUN_TOKEN.exec(sent)?.groups ?? {};
+      if (signatures.read(name, random, signature) === undefined) return undefined;
+      return { name: hashRunToken(sent), scopes: new Set(['none', 'worker']), isRun: true };
+    },
   };
-}
-
-/** Whether run tokens can be created on behalf of this token. */
-function isParent({ scopes }: Token): boolean {
-  return scopes.includes('worker');
 }
 
 function hashRunToken(token: string): string {
   return `run:${createHash('sha256').update(token).digest('hex')}`;
-}
-
-function sign({ value }: Token, text: string): Buffer {
-  const key = createHmac('sha256', value).update('sluice run token').digest();
-  return createHmac('sha256', key).update(text).digest();
 }

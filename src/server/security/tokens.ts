@@ -56,37 +56,49 @@ export function createSessions(
   const cookie = getSessionCookieName(https);
   const attributes = `HttpOnly; SameSite=Strict; Path=/${https ? '; Secure' : ''}`;
   const pattern = new RegExp(`(?:^|;)\\s*${cookie}=([\\w-]{1,400})\\.(\\d{1,15})\\.([\\w-]{43})\\s*(?:;|$)`);
-  const callersByName = new Map(
-    tokens.map((token) => [token.name, { caller: toCaller(token), key: deriveKey(token) }]),
-  );
+  const signatures = createSignatures(tokens, 'sluice session key');
+  const callers = new Map(tokens.map((token) => [token.name, toCaller(token)]));
 
   return {
     /** Returns the `Set-Cookie` header that opens a session. */
     open(token: Token) {
-      const expiresAt = clock() + SESSION_MS;
-      const name = Buffer.from(token.name).toString('base64url');
-      const value = `${name}.${expiresAt}.${sign(deriveKey(token), name, expiresAt).toString('base64url')}`;
+      const value = signatures.sign(token, String(clock() + SESSION_MS));
       return `${cookie}=${value}; Max-Age=${SESSION_MS / 1000}; ${attributes}`;
     },
     close: () => `${cookie}=; Max-Age=0; ${attributes}`,
     /** Returns the caller that the `Cookie` header identifies. */
     read(cookies: string): Caller | undefined {
       const [, name = '', expiresAt = '', signature = ''] = pattern.exec(cookies) ?? [];
-      const entry = callersByName.get(Buffer.from(name, 'base64url').toString());
-      if (entry === undefined || Number(expiresAt) <= clock()) return undefined;
-      const expected = sign(entry.key, name, Number(expiresAt));
-      const sentSignature = Buffer.from(signature, 'base64url');
-      return sentSignature.length === expected.length && timingSafeEqual(sentSignature, expected)
-        ? entry.caller
-        : undefined;
+      const token = Number(expiresAt) > clock() ? signatures.read(name, expiresAt, signature) : undefined;
+      return token === undefined ? undefined : callers.get(token.name);
     },
   };
 }
 
-function deriveKey({ value }: Token): Buffer {
-  return createHmac('sha256', value).update('sluice session key').digest();
-}
-
-function sign(key: Buffer, name: string, expiresAt: number): Buffer {
-  return createHmac('sha256', key).update(`${name}.${expiresAt}`).digest();
+/**
+ * Signs text on behalf of tokens, as `NAME.TEXT.SIGNATURE`. Each purpose has its own keys, which are derived from the
+ * tokens, so nothing has to be stored.
+ */
+export function createSignatures(tokens: readonly Token[], purpose: string) {
+  const signers = new Map(
+    tokens.map((token) => [token.name, { token, key: createHmac('sha256', token.value).update(purpose).digest() }]),
+  );
+  const compute = (name: string, signed: string): Buffer | undefined => {
+    const { key } = signers.get(name) ?? {};
+    return key === undefined ? undefined : createHmac('sha256', key).update(signed).digest();
+  };
+  return {
+    sign({ name }: Token, text: string): string {
+      const signed = `${Buffer.from(name).toString('base64url')}.${text}`;
+      return `${signed}.${compute(name, signed)?.toString('base64url')}`;
+    },
+    /** Returns the token that the text was signed for; undefined if the signature is wrong. */
+    read(encodedName: string, text: string, signature: string): Token | undefined {
+      const name = Buffer.from(encodedName, 'base64url').toString();
+      const expected = compute(name, `${encodedName}.${text}`);
+      const sent = Buffer.from(signature, 'base64url');
+      const isSigned = sent.length === expected?.length && timingSafeEqual(sent, expected);
+      return isSigned ? signers.get(name)?.token : undefined;
+    },
+  };
 }

@@ -12,9 +12,6 @@ export interface RunEnd {
   readonly status: string | null;
 }
 
-export type Broadcasts = ReturnType<typeof createBroadcasts>;
-
-/** Creates an empty table of broadcasts. */
 export function createBroadcasts(store: Pick<Store, 'watch' | 'findRun'>, logger: Logger) {
   const broadcasts = new Map<string, Broadcast>();
 
@@ -68,8 +65,7 @@ interface BroadcastOptions {
   readonly logReader: LogReader;
   /** Calls `wake` when there might be new events. Returns the function that stops watching. */
   readonly watch: (wake: () => void) => () => void;
-  /** Returns the end of the run; undefined while it has not ended. */
-  readonly findEnd: () => Promise<{ readonly status: string | null } | undefined>;
+  readonly findEnd: () => Promise<RunEnd | undefined>;
   readonly logger: Logger;
   /** Called when the last reader has left. */
   readonly onClose: () => void;

@@ -82,7 +82,6 @@ export function createLogReader({ log, runId, protocol, after }: LogReaderOption
   }
 
   return {
-    /** The last position read. */
     get position(): LogPosition {
       return position;
     },
@@ -122,11 +121,7 @@ export interface Chunk {
 /** Encodes the events after a position; missing events become a gap. Undefined if there are no events. */
 function encodeChunk(
   events: readonly Emitted[],
-  {
-    protocol,
-    encoder,
-    after,
-  }: { readonly protocol: StreamProtocol; readonly encoder: EventEncoder; readonly after: LogPosition },
+  { protocol, encoder, after }: Pick<LogReaderOptions, 'protocol' | 'after'> & { readonly encoder: EventEncoder },
 ): Chunk | undefined {
   if (events.length === 0) return undefined;
   const fragments: string[] = [];
@@ -164,11 +159,7 @@ function isTerminal({ protocol, event }: Emitted): boolean {
  */
 export async function describeLostEvents(
   log: Pick<EventLog, 'read'>,
-  {
-    runId,
-    protocol,
-    after,
-  }: { readonly runId: string; readonly protocol: StreamProtocol; readonly after: LogPosition },
+  { runId, protocol, after }: Omit<LogReaderOptions, 'log'>,
 ): Promise<string> {
   const remainingEvents = await log.read({ runId, protocol: chooseSourceLog(protocol), limit: 1 });
   return remainingEvents.length > 0 ? '' : formatGap(protocol, nextPosition(protocol, after), null);

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { PassThrough, Readable, type Duplex, type Writable } from 'node:stream';
 
 export interface ReaderConnection {
   /** Bytes written but not sent yet. */
@@ -30,96 +31,44 @@ export function createSocketConnection(
   outgoing.removeHeader('transfer-encoding');
   outgoing.writeHead(200, { ...headers, connection: 'close' });
   outgoing.flushHeaders();
-  const { socket } = outgoing;
-  socket?.setKeepAlive(true, KEEP_ALIVE_MS);
-
-  return {
-    get unsent() {
-      return socket?.writableLength ?? 0;
-    },
-    get isClosed() {
-      return socket === null || socket.destroyed || outgoing.writableEnded;
-    },
-    write(bytes) {
-      if (socket?.writable === true && !outgoing.writableEnded) socket.write(bytes);
-    },
-    drained: async () =>
-      new Promise((resolve) => {
-        if (socket === null || !socket.writable) resolve();
-        else socket.write(NOTHING, () => resolve());
-      }),
-    onClose(callback) {
-      if (socket === null || socket.destroyed) callback();
-      else socket.once('close', callback);
-    },
-    end() {
-      outgoing.end();
-    },
-    destroy() {
-      socket?.destroy();
-    },
-  };
+  outgoing.socket?.setKeepAlive(true, KEEP_ALIVE_MS);
+  return createConnection(outgoing.socket, outgoing);
 }
 
 /** Creates a connection that writes to a web stream, for requests without a socket. */
-export function createWebStreamConnection(): {
-  readonly connection: ReaderConnection;
-  readonly body: ReadableStream<Uint8Array>;
-} {
-  const waiting: (() => void)[] = [];
-  const closing: (() => void)[] = [];
-  let isClosed = false;
-  let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+export function createWebStreamConnection() {
+  // Without a buffer for its reader, everything that its reader has not read yet counts as unsent.
+  const pipe = new PassThrough({ readableHighWaterMark: 0 });
+  const body = Readable.toWeb(pipe) as unknown as ReadableStream<Uint8Array>;
+  return { connection: createConnection(pipe, pipe), body };
+}
 
-  function release(): void {
-    for (const resolve of waiting.splice(0)) resolve();
-  }
-  function close(): void {
-    isClosed = true;
-    release();
-    for (const callback of closing.splice(0)) callback();
-  }
-
-  const body = new ReadableStream<Uint8Array>(
-    {
-      start(streamController) {
-        controller = streamController;
-      },
-      // Called only when the queue is empty.
-      pull: release,
-      cancel: close,
-    },
-    new ByteLengthQueuingStrategy({ highWaterMark: 0 }),
-  );
-  const connection: ReaderConnection = {
+/** `stream` receives the bytes; `response` is ended. */
+function createConnection(stream: Duplex | null, response: Writable): ReaderConnection {
+  return {
     get unsent() {
-      return -(controller?.desiredSize ?? 0);
+      return stream?.writableLength ?? 0;
     },
     get isClosed() {
-      return isClosed;
+      return stream === null || stream.destroyed || response.writableEnded;
     },
     write(bytes) {
-      if (!isClosed) controller?.enqueue(bytes);
+      if (stream?.writable === true && !response.writableEnded) stream.write(bytes);
     },
     drained: async () =>
       new Promise((resolve) => {
-        if (isClosed || connection.unsent === 0) resolve();
-        else waiting.push(resolve);
+        if (stream === null || !stream.writable) resolve();
+        else stream.write(NOTHING, () => resolve());
       }),
     onClose(callback) {
-      if (isClosed) callback();
-      else closing.push(callback);
+      if (stream === null || stream.destroyed) callback();
+      else stream.once('close', callback);
     },
     end() {
-      if (isClosed) return;
-      controller?.close();
-      close();
+      response.end();
     },
     destroy() {
-      if (isClosed) return;
-      controller?.error(new Error('The connection was closed because the reader was too slow.'));
-      close();
+      stream?.destroy();
     },
   };
-  return { connection, body };
 }

@@ -2,7 +2,7 @@ import { comparePositions, type LogPosition } from '../../events/index.js';
 import { SluiceError, type Logger } from '../../base/index.js';
 import type { RunRecord } from '../../store/records/index.js';
 import type { Store } from '../../store/index.js';
-import { createBroadcasts, type Reader, type Broadcast, type Broadcasts, type RunEnd } from './broadcast.js';
+import { createBroadcasts, type Reader, type Broadcast, type RunEnd } from './broadcast.js';
 import { describeLostEvents, createLogReader, type SharedChunks, type Chunk, type LogReader } from './log-reader.js';
 import type { ReaderConnection } from './reader-connection.js';
 import {
@@ -31,7 +31,6 @@ interface StreamHubOptions {
   readonly store: Pick<Store, 'watch' | 'findRun'>;
   readonly log: Pick<EventLog, 'read'>;
   readonly logger: Logger;
-  /** Aborted when the server shuts down. */
   readonly shutdownSignal: AbortSignal;
 }
 
@@ -64,22 +63,69 @@ export function createStreamHub({ store, log, logger, shutdownSignal }: StreamHu
     });
   }
 
-  function start(
-    connection: ReaderConnection,
-    position: LogPosition,
-    options: Omit<FollowOptions, keyof typeof commonOptions>,
-  ): void {
-    const reader: Reader = { connection, position };
+  function start(connection: ReaderConnection, stream: FollowedStream): void {
+    const reader: Reader = { connection, position: stream.after };
     add(reader);
     connection.write(RETRY);
-    follow(reader, { ...commonOptions, ...options }).catch((error: unknown) => {
+    follow(reader, stream).catch((error: unknown) => {
       // The client reconnects and then gets the error.
-      logger.warn('event stream failed', { run_id: options.runId, error });
+      logger.warn('event stream failed', { run_id: stream.runId, error });
       connection.destroy();
     });
   }
 
-  const commonOptions = { log, broadcasts, shared };
+  /**
+   * Sends a reader everything after its position: past events from the store at the reader's pace, then live events
+   * together with all other readers. A reader that falls behind gets a `lag` event and continues from the store.
+   */
+  async function follow(reader: Reader, { runId, protocol, ...started }: FollowedStream): Promise<void> {
+    const { connection } = reader;
+    let { logReader, chunk } = started;
+    let end: RunEnd | undefined;
+
+    /** Sends live events; returns true if the reader fell behind and must continue from the store. */
+    async function followBroadcast(broadcast: Broadcast): Promise<boolean> {
+      logReader = undefined;
+      chunk = undefined;
+      if ((await broadcast.attach(reader)) === 'over') return false;
+      if (!(await drainOrDestroy(connection))) return false;
+      connection.write(Buffer.from(formatLag(protocol, reader.position)));
+      return true;
+    }
+
+    while (!connection.isClosed) {
+      const broadcast = broadcasts.find(runId, protocol);
+      if (broadcast?.covers(reader.position) === true) {
+        if (await followBroadcast(broadcast)) continue;
+        return;
+      }
+      if (broadcast !== undefined && comparePositions(reader.position, broadcast.head) > 0) {
+        await broadcast.nextPoll();
+        continue;
+      }
+      logReader ??= createLogReader({ log, runId, protocol, after: reader.position }, shared);
+      chunk ??= await logReader.next();
+      if (chunk !== undefined) {
+        connection.write(chunk.bytes);
+        reader.position = chunk.last;
+        chunk = undefined;
+        if (connection.unsent > MAX_UNSENT && !(await drainOrDestroy(connection))) return;
+        continue;
+      }
+      if (end !== undefined) {
+        const after = reader.position;
+        const gap = after.seq > 0 ? await describeLostEvents(log, { runId, protocol, after }) : '';
+        connection.write(Buffer.from(gap + (await logReader.finish()) + formatEnd(protocol, end.status)));
+        connection.end();
+        return;
+      }
+      end = await broadcasts.findEnd(runId);
+      if (end !== undefined) continue;
+      const newBroadcast = broadcasts.find(runId, protocol);
+      if (newBroadcast !== undefined) await newBroadcast.nextPoll();
+      else if (!(await followBroadcast(broadcasts.open(runId, protocol, logReader)))) return;
+    }
+  }
 
   async function hasReached({ run, protocol, after }: StreamRequest): Promise<boolean> {
     if (after.seq === 0 && after.attempt <= 1) return true;
@@ -96,7 +142,7 @@ export function createStreamHub({ store, log, logger, shutdownSignal }: StreamHu
       const { run, protocol, after } = request;
       const runId = run.id;
       if (broadcasts.find(runId, protocol)?.covers(after) === true) {
-        return (connection) => start(connection, after, { runId, protocol });
+        return (connection) => start(connection, { runId, protocol, after });
       }
       const logReader = createLogReader({ log, runId, protocol, after }, shared);
       const chunk = await logReader.next();
@@ -116,96 +162,34 @@ export function createStreamHub({ store, log, logger, shutdownSignal }: StreamHu
           `The run has no event "${formatPosition(protocol, after)}" yet. Omit the position to start with the first event.`,
         );
       }
-      return (connection) => start(connection, after, { runId, protocol, logReader, chunk });
+      return (connection) => start(connection, { runId, protocol, after, logReader, chunk });
     },
   };
 }
 
-interface FollowOptions {
+interface FollowedStream {
   readonly runId: string;
   readonly protocol: StreamProtocol;
-  readonly log: Pick<EventLog, 'read'>;
-  readonly broadcasts: Broadcasts;
-  readonly shared: SharedChunks;
+  readonly after: LogPosition;
   /** The log reader and its first chunk, which shows whether there is anything to send. */
-  readonly logReader?: LogReader | undefined;
+  readonly logReader?: LogReader;
   readonly chunk?: Chunk | undefined;
 }
 
 /** The maximum number of bytes buffered for a reader of past events. */
 const MAX_UNSENT = 64 * 1024;
 
-/**
- * Sends a reader everything after its position: past events from the store at the reader's pace, then live events
- * together with all other readers. A reader that falls behind gets a `lag` event and continues from the store.
- */
-async function follow(reader: Reader, options: FollowOptions): Promise<void> {
-  const { runId, protocol, log, broadcasts, shared } = options;
-  const { connection } = reader;
-  let { logReader, chunk } = options;
-  let end: RunEnd | undefined;
-
-  /** Sends live events; returns true if the reader fell behind and must continue from the store. */
-  async function followBroadcast(broadcast: Broadcast): Promise<boolean> {
-    logReader = undefined;
-    chunk = undefined;
-    if ((await broadcast.attach(reader)) === 'over') return false;
-    if (!(await drainOrDestroy())) return false;
-    connection.write(Buffer.from(formatLag(protocol, reader.position)));
-    return true;
-  }
-
-  /** Waits until everything has been sent; disconnects the reader and returns false if that takes too long. */
-  async function drainOrDestroy(): Promise<boolean> {
-    if (await waitUntilDrained(connection)) return true;
-    connection.destroy();
-    return false;
-  }
-
-  while (!connection.isClosed) {
-    const broadcast = broadcasts.find(runId, protocol);
-    if (broadcast?.covers(reader.position) === true) {
-      if (await followBroadcast(broadcast)) continue;
-      return;
-    }
-    if (broadcast !== undefined && comparePositions(reader.position, broadcast.head) > 0) {
-      await broadcast.nextPoll();
-      continue;
-    }
-    logReader ??= createLogReader({ log, runId, protocol, after: reader.position }, shared);
-    chunk ??= await logReader.next();
-    if (chunk !== undefined) {
-      connection.write(chunk.bytes);
-      reader.position = chunk.last;
-      chunk = undefined;
-      if (connection.unsent > MAX_UNSENT && !(await drainOrDestroy())) return;
-      continue;
-    }
-    if (end !== undefined) {
-      const after = reader.position;
-      const gap = after.seq > 0 ? await describeLostEvents(log, { runId, protocol, after }) : '';
-      connection.write(Buffer.from(gap + (await logReader.finish()) + formatEnd(protocol, end.status)));
-      connection.end();
-      return;
-    }
-    end = await broadcasts.findEnd(runId);
-    if (end !== undefined) continue;
-    const newBroadcast = broadcasts.find(runId, protocol);
-    if (newBroadcast !== undefined) await newBroadcast.nextPoll();
-    else if (!(await followBroadcast(broadcasts.open(runId, protocol, logReader)))) return;
-  }
-}
-
 /** A reader that accepts no bytes for this long is disconnected. */
 const STALL_MS = 60_000;
 
-/** Waits until everything has been sent; false if that takes too long. */
-async function waitUntilDrained(connection: ReaderConnection, stallMs = STALL_MS): Promise<boolean> {
+/** Waits until everything has been sent; disconnects the reader and returns false if that takes too long. */
+async function drainOrDestroy(connection: ReaderConnection): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), stallMs);
+    timer = setTimeout(() => resolve(false), STALL_MS);
   });
   const isDrained = await Promise.race([connection.drained().then(() => true), timeout]);
   clearTimeout(timer);
+  if (!isDrained) connection.destroy();
   return isDrained;
 }

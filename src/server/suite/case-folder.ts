@@ -31,7 +31,6 @@ export interface OpenCase {
 /** The maximum size of a case: cases are committed to repositories. */
 export const CASE_BYTES = 16 * 1024 * 1024;
 
-/** Maximum number of cases in a suite. */
 const MAX_CASES = 10_000;
 
 const CASE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;

@@ -8,7 +8,6 @@ import {
   workResult,
 } from '../../store/records/index.js';
 
-/** The user's verdict on the result. */
 const verdictSchema = object(
   { action: resolutionAction, who: name, why: text, at: timestamp },
   { /** The result, as corrected by the user. */ result: workResult },
@@ -19,12 +18,10 @@ const orderFactsSchema = object(
   {
     issue_ref: name,
     run_id: name,
-    /** The name of the wrapper. */
     worker: name,
     instructions: text,
     /** The evidence that was needed to advance: proof, or the agent's report if nothing contradicted it. */
     policy: oneOf(['proven', 'reported']),
-    /** The names of the checks. */
     checks: arrayOf(name),
     exit_code: orNull({ type: 'integer' }),
     signal: orNull(name),
@@ -40,7 +37,6 @@ const orderFactsSchema = object(
     commit: name,
     /** The problem with the commit that the result names. */
     commit_problem: problemSchema,
-    /** The decision at that time. */
     decided: object({ action: decisionAction, code: name, reason: text }),
   },
 );
@@ -56,7 +52,6 @@ export const suiteCaseSchema = object(
     added_with: name,
   },
   {
-    /** The run's id. */
     run: name,
     engine: name,
     model: name,
@@ -82,16 +77,12 @@ export const assessmentSchema = object({
   decision: object({ action: name, code: name, reason: text }),
 });
 
-/** See {@link suiteCaseSchema}. */
 export type SuiteCase = FromSchema<typeof suiteCaseSchema>;
 
-/** See {@link orderFactsSchema}. */
 export type OrderFacts = FromSchema<typeof orderFactsSchema>;
 
-/** The user's verdict in a case. */
 export type CaseVerdict = FromSchema<typeof verdictSchema>;
 
-/** See {@link assessmentSchema}. */
 export type Assessment = FromSchema<typeof assessmentSchema>;
 
 /** Error codes of suites. A closed list: `docs/errors.md` explains what to do about each. */
@@ -103,10 +94,8 @@ export const SUITE_ERROR_CODES = [
   'RUN_NOT_ENDED',
 ] as const;
 
-/** One of `SUITE_ERROR_CODES`. */
 type SuiteErrorCode = (typeof SUITE_ERROR_CODES)[number];
 
-/** A suite or a case that cannot be used. */
 export class SuiteError extends SluiceError<SuiteErrorCode> {
   override readonly name = 'SuiteError';
 }

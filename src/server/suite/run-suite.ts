@@ -1,4 +1,4 @@
-import { escapeMarkup, getErrorMessage, isSluiceError } from '../../base/index.js';
+import { escapeMarkup, getErrorMessage, isSluiceError, omitUndefined } from '../../base/index.js';
 import { findFirstDifference, readLastAttempt } from '../../runs/run-folder/index.js';
 import {
   listCases,
@@ -191,7 +191,7 @@ export async function assessCase(content: CaseContent): Promise<Assessment> {
 
 function readContract({ details, schema }: CaseContent): StoredContract | undefined {
   if (details.contract === undefined) return undefined;
-  return { ...details.contract, ...(schema === undefined ? {} : { schema }) };
+  return { ...details.contract, ...omitUndefined({ schema }) };
 }
 
 async function judgeRecordedRun(content: CaseContent): Promise<JudgedRun> {
@@ -236,13 +236,11 @@ function assessRun({ outcome, verdicts, warnings, text }: JudgedRun, hasContract
   const { status, value, comment, repair_level, repairs, error } = outcome;
   return {
     reading: {
-      ...(value === undefined ? {} : { value }),
-      ...(comment === undefined ? {} : { comment }),
-      ...(hasContract || text === undefined ? {} : { text: text.slice(-MAX_TEXT_LENGTH) }),
+      ...omitUndefined({ value, comment, text: hasContract ? undefined : text?.slice(-MAX_TEXT_LENGTH) }),
       ...listRepairs(repairs ?? []),
       repair_level,
       warnings,
-      ...(error?.issues === undefined ? {} : { issues: listIssues(error.issues) }),
+      ...omitUndefined({ issues: error?.issues && listIssues(error.issues) }),
       verdicts,
     },
     decision: { action: status, code: error?.code ?? 'none', reason: error?.message ?? '' },
@@ -258,7 +256,7 @@ async function assessOrder(content: CaseContent, facts: OrderFacts): Promise<Ass
     attempts: judgement.verdicts.length,
     session_id: null,
     ...judgement.outcome,
-    ...(judgement.text === undefined ? {} : { text: judgement.text }),
+    ...omitUndefined({ text: judgement.text }),
     process: { exit_code, signal, command: [], version: null },
   };
   const { file, answer, draft } = collectResult(result);
@@ -269,15 +267,14 @@ async function assessOrder(content: CaseContent, facts: OrderFacts): Promise<Ass
       stdout,
       stderr,
       order: { repo_dir: dir },
-      ...(answer === undefined ? {} : { answer }),
+      ...omitUndefined({ answer }),
       findCommit: async () =>
         Promise.resolve(facts.commit_problem === undefined ? {} : { problem: facts.commit_problem }),
     });
   });
-  const relevantReading =
+  const settled =
     facts.expects === 'report' ? removeProblem(reading, 'CHANGES_MISSING') : addCommit(reading, facts.commit);
-  const completeReading =
-    relevantReading.result === undefined && draft !== undefined ? { ...relevantReading, draft } : relevantReading;
+  const completeReading = settled.result === undefined ? { ...settled, ...omitUndefined({ draft }) } : settled;
   const { runError } = readExit(result);
   const { action, result_code, reason } = decide({
     order: facts,
@@ -288,15 +285,14 @@ async function assessOrder(content: CaseContent, facts: OrderFacts): Promise<Ass
     evidence: gatherEvidence(completeReading, facts, { exitCode: exit_code, signal }, facts.evidence),
     policy: facts.policy,
     checks: facts.checks,
-    ...(runError === undefined ? {} : { runError }),
+    ...omitUndefined({ runError }),
   });
+  const { source, result: workResult, anchors, draft: shownDraft, problems } = completeReading;
   return {
     reading: {
-      source: completeReading.source,
-      ...(completeReading.result === undefined ? {} : { result: completeReading.result }),
-      ...(completeReading.anchors === undefined ? {} : { anchors: completeReading.anchors }),
-      ...(completeReading.draft === undefined ? {} : { draft: completeReading.draft }),
-      problems: completeReading.problems.map(({ code, path }) => ({ code, ...(path === undefined ? {} : { path }) })),
+      source,
+      ...omitUndefined({ result: workResult, anchors, draft: shownDraft }),
+      problems: problems.map(({ code, path }) => ({ code, ...omitUndefined({ path }) })),
       verdicts: judgement.verdicts,
     },
     decision: { action, code: result_code, reason },

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { WaitingEntry } from '../api/index.js';
+import type { ENDPOINTS, ResponseOf, WaitingEntry } from '../api/index.js';
 import type { InboxItem, RunRecord, SinkState } from '../../store/records/index.js';
 import type { Store } from '../../store/index.js';
 import type { FcmpEvent } from '../../events/index.js';
@@ -9,11 +9,7 @@ import type { SignedPost } from '../../orders/index.js';
 import type { OutboxStore } from '../../store/ports/index.js';
 import { createTitles } from '../handlers/run-view.js';
 
-export interface WaitingList {
-  readonly items: readonly WaitingEntry[];
-  /** False if there are more entries of a kind than are listed. */
-  readonly complete: boolean;
-}
+export type WaitingList = ResponseOf<typeof ENDPOINTS.listWaiting>;
 
 const MAX_ENTRIES = 200;
 /** The maximum text length. An agent's question can be megabytes long; the list contains only the start. */
@@ -22,13 +18,11 @@ const MAX_COMMAND_LENGTH = 300;
 const MAX_OPTIONS = 20;
 
 /** Creates the list of everything waiting for a human, for the console and the notification webhook. */
-export function createWaitingList(store: Pick<Store, 'read' | 'listRuns' | 'listInbox' | 'listSinks' | 'findOrder'>): {
-  readonly read: () => Promise<WaitingList>;
-} {
+export function createWaitingList(store: Pick<Store, 'read' | 'listRuns' | 'listInbox' | 'listSinks' | 'findOrder'>) {
   const questions = createQuestionReader(store);
   const getTask = createTitles(store);
   return {
-    async read() {
+    async read(): Promise<WaitingList> {
       const [runs, inbox, sinks] = await Promise.all([
         store.listRuns({ state: 'waiting', limit: MAX_ENTRIES }),
         store.listInbox({ open: true, limit: MAX_ENTRIES }),
@@ -202,11 +196,9 @@ export interface NotifyOptions {
   readonly consoleUrl?: string | undefined;
   readonly store: Parameters<typeof createWaitingList>[0] & Pick<OutboxStore, 'readInstallation'>;
   readonly logger: Logger;
-  /** Aborted when the server shuts down. */
   readonly shutdownSignal: AbortSignal;
 }
 
-/** How often the list is polled. */
 const POLL_MS = 3000;
 /** The maximum number of requests per round. The rest are sent in later rounds. */
 const MAX_PER_ROUND = 10;
@@ -220,9 +212,7 @@ const MAX_PAUSE_MS = 3_600_000;
  * Sends a signed request for each new entry in the list of everything that waits for a human, until the server shuts
  * down.
  */
-export function startNotifier({ post, consoleUrl = '', store, logger, shutdownSignal }: NotifyOptions): {
-  readonly stopped: Promise<void>;
-} {
+export function startNotifier({ post, consoleUrl = '', store, logger, shutdownSignal }: NotifyOptions) {
   const list = createWaitingList(store);
   const sendRound = createRound(async (entry) => {
     // The key is also in the body, because the signature covers only the body.

@@ -22,7 +22,6 @@ interface CopyOptions {
 
 /** How often new bytes are sent. */
 const EVERY_MS = 1000;
-/** The bytes of one request. */
 const REQUEST_BYTES = 1024 * 1024;
 
 interface SentBytes {

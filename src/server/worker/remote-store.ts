@@ -6,7 +6,6 @@ import type { BudgetOutcome, WorkerLead, WorkerStore } from '../../orders/dispat
 import { readLastOutput, readResult } from '../../orders/index.js';
 import type { Check, GitFilters, PullRequestFinding, Repo, Settlement, Wrapper } from '../../orders/index.js';
 import { compileSecrets, listSensitiveValues, type AgentSettings } from '../../runs/index.js';
-import type { SessionKeeper } from '../../runs/archive/index.js';
 import { getRunFolderPath, removeRunFolder } from '../../runs/run-folder/index.js';
 import type { CachedResult, ClaimedRun } from '../../store/ports/index.js';
 import type { ApprovalRule, OrderRecord, RunRecord } from '../../store/records/index.js';
@@ -27,22 +26,7 @@ export interface ServerSettings {
   readonly secretPatterns: readonly string[];
 }
 
-export interface RemotePorts {
-  readonly store: WorkerStore;
-  readonly lead: WorkerLead;
-  readonly settings: ServerSettings;
-  readonly requestBudget: (run: Pick<RunRecord, 'id'>) => Promise<BudgetOutcome>;
-  /** Undefined if the server has no archive. */
-  readonly sessions: SessionKeeper | undefined;
-  /** Returns the runs of this host whose lease has expired, as last reported, with the worker ids of this process. */
-  readonly listExpired: () => readonly RunRecord[];
-  readonly findOwnRun: (id: string) => Promise<RunRecord | undefined>;
-  /** Reports that the worker and the container of an expired run of this host are gone. */
-  readonly reportLost: (run: RunRecord) => Promise<boolean>;
-  /** Claims the run that the token was created for, unless another process with this token has. */
-  claimPlaced(runId: string): Promise<ClaimedRun>;
-  close(): void;
-}
+export type RemotePorts = Awaited<ReturnType<typeof openRemotePorts>>;
 
 export interface RemoteOptions {
   readonly connection: Connection;
@@ -94,7 +78,7 @@ const ASSIGNED_MS = 2000;
 export async function openRemotePorts(
   options: RemoteOptions,
   self: { readonly host: string; readonly version: string; readonly engines: readonly string[] },
-): Promise<RemotePorts> {
+) {
   const { connection, data, filters, token, logger = silentLogger } = options;
   let offsetMs: number | undefined;
   /** Follows the server's clock with the monotonic clock, so that setting the clock of this host has no effect. */
@@ -348,7 +332,7 @@ export async function openRemotePorts(
       approvals: first.approvals,
       secretPatterns: first.secret_patterns,
     },
-    async requestBudget({ id }) {
+    async requestBudget({ id }: Pick<RunRecord, 'id'>): Promise<BudgetOutcome> {
       if (!first.has_budgets) return { status: 'granted' };
       const outcome = await call<BudgetOutcome & { readonly limits_cost?: boolean | null }>(id, {
         call: 'request_budget',
@@ -360,12 +344,19 @@ export async function openRemotePorts(
         (await call<string | null>(id, { call: 'spend_budget', ...used })) ?? undefined;
       return { status: 'granted', budget: { limitsCost, spend } };
     },
+    /** Undefined if the server has no archive. */
     sessions:
       first.keeps_sessions === true ? createRemoteSessions(async (id, request) => call(id, request)) : undefined,
+    /** Returns the runs of this host whose lease has expired, as last reported, with the worker ids of this process. */
     listExpired: () => expired,
-    reportLost: async ({ id, owner }) =>
-      call(id, { call: 'lost', from: getWorkerId(owner?.worker_id ?? ''), host: self.host }, getWorkerId(randomUUID())),
-    async findOwnRun(id) {
+    /** Reports that the worker and the container of an expired run of this host are gone. */
+    reportLost: async ({ id, owner }: RunRecord) =>
+      call<boolean>(
+        id,
+        { call: 'lost', from: getWorkerId(owner?.worker_id ?? ''), host: self.host },
+        getWorkerId(randomUUID()),
+      ),
+    findOwnRun: async (id: string): Promise<RunRecord | undefined> => {
       try {
         const found = await call<RunRecord | null>(id, { call: 'run', run: id }, prefix);
         return found === null ? undefined : toLocal(found);
@@ -375,7 +366,8 @@ export async function openRemotePorts(
         throw error;
       }
     },
-    async claimPlaced(runId) {
+    /** Claims the run that the token was created for, unless another process with this token has. */
+    async claimPlaced(runId: string): Promise<ClaimedRun> {
       const claimed = await claim(randomUUID(), { run: runId, host: self.host, pid: process.pid, pid_started: null });
       if (claimed === undefined) throw createNotHeldError(runId);
       return claimed;

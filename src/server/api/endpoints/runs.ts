@@ -11,7 +11,6 @@ const protocol = {
 
 const position = { type: 'string', pattern: '^\\d{1,15}(?::\\d{1,15})?$' } as const;
 
-/** Fields shared by both endpoints for following a run. */
 const liveEvents = {
   query: {
     protocol: {
@@ -25,7 +24,6 @@ const liveEvents = {
   problems: ['RUN_NOT_FOUND', 'INVALID_POSITION'],
 } as const;
 
-/** Fields shared by both previews. */
 const filePreview = {
   response: { status: 200, media: 'text/plain' },
   problems: ['RUN_NOT_FOUND', 'FILE_NOT_FOUND', 'RUN_ON_ANOTHER_HOST', 'INVALID_RANGE'],

@@ -99,7 +99,6 @@ export const workerCallSchema = {
     call('find_session'),
     call('read_session', { part: count }),
     call('remove_session'),
-    /** Returns the order that the run carries. */
     call('order'),
     call('repository_start'),
     /** Returns a run that this token has executed, or the run that the order continues. */

@@ -3,18 +3,8 @@ import type { Endpoint } from '../endpoint.js';
 import { problemSchema, getSessionCookieName } from '../shapes/service.js';
 import { findExample, sampleSchema, createComponents, type AnySchema, type Components } from './named-schemas.js';
 
-interface OpenApiOptions {
-  /** Whether browsers reach the server over HTTPS, which changes the name of its cookie. */
-  readonly https?: boolean;
-  /** The server's URL; by default the URL of `sluice serve` without options. */
-  readonly url?: string;
-}
-
-/** Creates the server's OpenAPI 3.1 document from the endpoint table. */
-export function createOpenApi(
-  version: string,
-  { https = false, url = 'http://127.0.0.1:7171' }: OpenApiOptions = {},
-): OpenApi {
+/** Creates the server's OpenAPI 3.1 document. `https` is whether browsers reach it so, which changes the cookie's name. */
+export function createOpenApi(version: string, { https = false, url = 'http://127.0.0.1:7171' } = {}) {
   const components = createComponents();
   const paths: Record<string, Record<string, object>> = {};
   for (const [name, definition] of Object.entries<Endpoint>(ENDPOINTS)) {
@@ -62,73 +52,39 @@ export function createOpenApi(
   };
 }
 
-/** The part of an OpenAPI 3.1 document that is used here. */
-export interface OpenApi {
-  readonly openapi: '3.1.0';
-  readonly info: {
-    readonly title: string;
-    readonly version: string;
-    readonly description: string;
-    readonly license: { readonly name: string; readonly identifier: string };
-  };
-  readonly servers: readonly { readonly url: string; readonly description: string }[];
-  readonly tags: readonly { readonly name: string; readonly description: string }[];
-  readonly paths: Readonly<Record<string, Readonly<Record<string, object>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, AnySchema>> } & Readonly<Record<string, object>>;
-}
+export type OpenApi = ReturnType<typeof createOpenApi>;
 
 function describeOperation(name: EndpointName, definition: Endpoint, { toReference }: Components): object {
-  const { summary, scope, body, path, problems = [] } = definition;
+  const { summary, scope, body, path, response, problems = [] } = definition;
   const codes = problems.length === 0 ? '' : ` Problem codes: ${problems.join(', ')}.`;
+  const describeJson = (part: 'request' | 'response', schema: object) => ({
+    'application/json': {
+      schema: toReference(schema, capitalize(name) + capitalize(part)),
+      example: findExample(name, part, schema),
+    },
+  });
+  const media = [response.media, response.alternative].filter((type) => type !== undefined);
   return {
     operationId: name,
     tags: [getTag(path)],
     summary,
     description: `${scope === 'none' ? 'No token needed.' : `Requires the scope \`${scope}\`.`}${codes}`,
     parameters: describeParameters(definition, toReference),
-    ...(body === undefined
-      ? {}
-      : {
-          requestBody: {
-            required: true,
-            content: {
-              'application/json': {
-                schema: toReference(body, `${capitalize(name)}Request`),
-                example: findExample(name, 'request', body),
-              },
-            },
-          },
-        }),
+    ...(body === undefined ? {} : { requestBody: { required: true, content: describeJson('request', body) } }),
     responses: {
-      ...describeResponse(name, definition, toReference),
+      [response.status]: {
+        description: summary,
+        content:
+          response.schema === undefined
+            ? Object.fromEntries(media.map((type) => [type, { schema: { type: 'string' } }]))
+            : describeJson('response', response.schema),
+      },
       '4XX': { $ref: '#/components/responses/Problem' },
       '5XX': { $ref: '#/components/responses/Problem' },
     },
     security: scope === 'none' ? [] : [{ token: [] }, { session: [] }],
   };
 }
-
-function describeResponse(
-  name: EndpointName,
-  { summary, response }: Endpoint,
-  toReference: Components['toReference'],
-): object {
-  const { status, media, alternative, schema } = response;
-  const content =
-    schema === undefined
-      ? Object.fromEntries(
-          [media, ...(alternative === undefined ? [] : [alternative])].map((type) => [type, ANY_CONTENT]),
-        )
-      : {
-          [media]: {
-            schema: toReference(schema, `${capitalize(name)}Response`),
-            example: findExample(name, 'response', schema),
-          },
-        };
-  return { [status]: { description: summary, content } };
-}
-
-const ANY_CONTENT = { schema: { type: 'string' } };
 
 function capitalize(name: string): string {
   return `${name.charAt(0).toUpperCase()}${name.slice(1)}`;

@@ -22,7 +22,6 @@ export const submittedOrderSchema = object(
   { group, host, rivals: arrayOf(orderSchema) },
 );
 
-/** See {@link orderSchema}. */
 export type OrderView = FromSchema<typeof orderSchema>;
 
 /** An inbox item, and the host that has its run folder. */
@@ -121,7 +120,6 @@ const entrySchema = {
   ],
 } as const;
 
-/** Everything that waits for a human. */
 export const waitingSchema = object({
   /**
    * Questions and permission requests first, because their agents are blocked; then sinks, then results. Oldest first

@@ -46,7 +46,6 @@ const title = text;
 /** A run and its state, with its engine at the top level and without its claim. */
 export const runSchema = object({ ...stateFields, engine: name, spec, result }, { host, title, refused_answers });
 
-/** See {@link runSchema}. */
 export type RunView = FromSchema<typeof runSchema>;
 
 const { status, repair_level, attempts, usage } = runResultSchema.properties;
@@ -77,7 +76,6 @@ export const runSummarySchema = object(
   { host },
 );
 
-/** See {@link runSummarySchema}. */
 export type RunSummary = FromSchema<typeof runSummarySchema>;
 
 export const runFilesSchema = object(

@@ -20,7 +20,6 @@ export function getSessionCookieName(https: boolean): string {
   return https ? '__Host-sluice_session' : 'sluice_session';
 }
 
-/** The caller and its scopes. */
 export const sessionSchema = object({
   /** The token's name; `local` if no tokens are configured, `anonymous` for a caller without a token. */
   name,
@@ -29,7 +28,6 @@ export const sessionSchema = object({
   needs_token: flag,
 });
 
-/** Settings that explain decisions. */
 export const settingsSchema = object({
   /** For `permissions: ask`; the first match wins. */
   approvals: approvalRulesSchema,
@@ -56,7 +54,6 @@ export const problemSchema = object(
   },
 );
 
-/** See {@link problemSchema}. */
 export type Problem = FromSchema<typeof problemSchema>;
 
 const milliseconds = { type: 'number', minimum: 0 } as const;
@@ -111,7 +108,6 @@ const bucketSchema = object({
   needs_human: { type: 'array', items: object({ cause: name, count }) },
 });
 
-/** Statistics over time. */
 export const statisticsSchema = object({
   since: timestamp,
   until: timestamp,
@@ -119,5 +115,4 @@ export const statisticsSchema = object({
   buckets: { type: 'array', items: bucketSchema },
 });
 
-/** See {@link statisticsSchema}. */
 export type StatisticsView = FromSchema<typeof statisticsSchema>;
