@@ -162,7 +162,7 @@ function Navigation() {
         {PAGE_GROUPS.map(({ group, pages }) => (
           <div key={group} class={group === 'work' ? 'nav-group' : 'nav-group minor'}>
             <p id={`nav-${group}`}>{t.groups[group]}</p>
-            <ul aria-labelledby={`nav-${group}`}>
+            <ul class="list" aria-labelledby={`nav-${group}`}>
               {pages.map((entry) => (
                 <li key={entry}>
                   <a href={`/${entry}`} aria-current={entry === (page === 'run' ? 'runs' : page) ? 'page' : undefined}>

@@ -77,7 +77,7 @@ function Palette() {
         }}
         onKeyDown={onKeyDown}
       />
-      <ul id="commands" role="listbox" aria-label={t.commands}>
+      <ul id="commands" class="list" role="listbox" aria-label={t.commands}>
         {commands.map((command, index) => (
           // As usual for a combobox, the text field handles key presses.
           <li

@@ -25,6 +25,11 @@ export function canSignOut(): boolean {
   return session.value.state === 'signed-in' && session.value.name !== 'local' && session.value.name !== 'anonymous';
 }
 
+/** Whether the user is the one of a server without tokens, which cannot identify anyone. */
+export function isLocal(): boolean {
+  return session.value.state === 'signed-in' && session.value.name === 'local';
+}
+
 /** Counts session loads and changes, so a late response does not replace a newer session. */
 let version = 0;
 

@@ -1,6 +1,5 @@
 type Value = string | number;
 
-/** The English texts. */
 export const t = {
   skipToContent: 'Skip to content',
   theServerIsNotResponding: 'The server is not responding',

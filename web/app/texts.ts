@@ -1,7 +1,14 @@
-import { loadTexts } from './language.js';
+import { loadTexts, type Catalogues } from './language.js';
 
-/** The texts of this folder, of \`data\` and of \`ui\`, in the page's language. */
+/** The texts of this folder, of `data` and of `ui`, in the page's language. */
 export const t = await loadTexts({
   en: async () => import('./texts.en.js'),
   'zh-CN': async () => import('./texts.zh-CN.js'),
 });
+
+/** Loads the texts of a page's folder in the page's language, and adds those that folders share. */
+export async function loadPageTexts<Texts>(
+  catalogues: Catalogues<Texts>,
+): Promise<Omit<typeof t, keyof Texts> & Texts> {
+  return { ...t, ...(await loadTexts(catalogues)) };
+}

@@ -1,6 +1,5 @@
 import type { t as english } from './texts.en.js';
 
-/** The Chinese texts. */
 export const t: typeof english = {
   skipToContent: '跳到正文',
   theServerIsNotResponding: '服务没有响应',

@@ -37,6 +37,17 @@ const SUSPENDED = t.nothingWasSentThisPage;
 /** The unfinished actions, oldest first. They are sent even if the user opens another page. */
 export const delayedActions = signal<readonly DelayedAction[]>([]);
 
+/** The last action on a waiting entry; it is pending until it was sent, or was not. */
+export function findDelayed(entryId: string): Readonly<{ action: DelayedAction | undefined; isPending: boolean }> {
+  const action = delayedActions.value.findLast(({ parts }) => parts.some(({ id }) => id === entryId));
+  return { action, isPending: action !== undefined && action.state !== 'failed' };
+}
+
+/** The ids of the waiting entries that have an action, even one that failed. */
+export function listDelayedIds(): readonly string[] {
+  return delayedActions.value.flatMap(({ parts }) => parts.map(({ id }) => id));
+}
+
 const pending = new Map<number, Readonly<{ send: () => void; stop: () => void }>>();
 let lastId = 0;
 

@@ -28,10 +28,8 @@ export const PERIODS: Readonly<Record<Period, PeriodView>> = {
   quarter: { label: t.last13Weeks, lengthS: 91 * DAY_S, steps: ['week', 'day'] },
 };
 
-/** The names of the periods. */
 export const PERIOD_NAMES = Object.keys(PERIODS) as readonly Period[];
 
-/** Reads a period from the address. */
 export function readPeriod(name: string | null): Period {
   return PERIOD_NAMES.find((known) => known === name) ?? 'day';
 }

@@ -64,15 +64,8 @@ export function useResource<Value>(
   return { value: value.value, failure: failure.value, reload: () => (reloadCount.value += 1) };
 }
 
-interface Action<Input extends readonly unknown[]> {
-  readonly run: (...input: Input) => void;
-  readonly isBusy: boolean;
-  readonly isDone: boolean;
-  readonly failure: string | null;
-}
-
 /** Sends a request when `run` is called, one at a time, and keeps why it failed. */
-export function useAction<Input extends readonly unknown[]>(act: (...input: Input) => Promise<unknown>): Action<Input> {
+export function useAction<Input extends readonly unknown[]>(act: (...input: Input) => Promise<unknown>) {
   const state = useSignal<'idle' | 'busy' | 'done' | { readonly failure: string }>('idle');
   const run = async (...input: Input): Promise<void> => {
     if (state.peek() === 'busy') return;
@@ -86,7 +79,7 @@ export function useAction<Input extends readonly unknown[]>(act: (...input: Inpu
   };
   const failure = typeof state.value === 'object' ? state.value.failure : null;
   return {
-    run: (...input) => void run(...input),
+    run: (...input: Input): void => void run(...input),
     isBusy: state.value === 'busy',
     isDone: state.value === 'done',
     failure,
@@ -100,16 +93,7 @@ export function asFailure(error: unknown): Failure {
 
 export type PageInput = Readonly<{ limit: number; cursor?: string }>;
 
-export interface LiveListView<Item> {
-  readonly list: LiveList<Item> | null;
-  readonly failure: Failure | null;
-  /** Whether the rows still belong to the previous query while this one is loading. */
-  readonly isStale: boolean;
-  readonly isLoadingMore: boolean;
-  readonly hasMore: boolean;
-  readonly loadMore: () => void;
-  readonly refresh: () => void;
-}
+export type LiveListView<Item> = ReturnType<typeof useLiveList<Item>>;
 
 const PAGE_SIZE = 50;
 const MAX_POLLED_ROWS = 200;
@@ -122,7 +106,7 @@ export function useLiveList<Item>(
   load: (page: PageInput, signal: AbortSignal) => Promise<Page<Item>>,
   getKey: GetKey<Item>,
   isBeingRead: () => boolean = () => false,
-): LiveListView<Item> {
+) {
   const loaded = useSignal<Readonly<{ queryKey: string; list: LiveList<Item> }> | null>(null);
   const failure = useSignal<Failure | null>(null);
   const isLoadingMore = useSignal(false);
@@ -187,11 +171,12 @@ export function useLiveList<Item>(
   return {
     list: current?.list ?? null,
     failure: failure.value,
+    /** Whether the rows still belong to the previous query while this one is loading. */
     isStale: current !== null && current.queryKey !== queryKey,
     isLoadingMore: isLoadingMore.value,
     hasMore: current !== null && current.list.next !== null && rowCount < MAX_ROWS,
-    loadMore: () => void loadMore(),
-    refresh: () => reload.current(false),
+    loadMore: (): void => void loadMore(),
+    refresh: (): void => reload.current(false),
   };
 }
 

@@ -1,28 +1,16 @@
 import { useState } from 'preact/hooks';
-import { formatCount } from './format.js';
-import { SafeText } from './safe-text.js';
+import { MoreCharacters, SafeText } from './safe-text.js';
 import './ansi-text.css';
-import { t } from '../app/texts.js';
 
 /** Command output with its colours; all other terminal escapes have no effect. */
 export function AnsiText({ text, limit = 2000 }: Readonly<{ text: string; limit?: number }>) {
   const [shown, setShown] = useState(limit);
   return (
     <>
-      {readStyles(text.slice(0, shown)).map(({ text: piece, style }, index) =>
-        style === '' ? (
-          <SafeText key={index} text={piece} limit={shown} />
-        ) : (
-          <span key={index} class={style}>
-            <SafeText text={piece} limit={shown} />
-          </span>
-        ),
-      )}
-      {text.length > shown ? (
-        <button type="button" class="link" onClick={() => setShown(shown * 4)}>
-          {t.moreCharacters(formatCount(text.length - shown))}
-        </button>
-      ) : null}
+      {readStyles(text.slice(0, shown)).map(({ text: piece, style }, index) => (
+        <SafeText key={index} as={style === '' ? undefined : 'span'} class={style} text={piece} limit={shown} />
+      ))}
+      {text.length > shown ? <MoreCharacters count={text.length - shown} onClick={() => setShown(shown * 4)} /> : null}
     </>
   );
 }

@@ -12,7 +12,7 @@ export function Facts({ facts }: Readonly<{ facts: Readonly<Record<string, Compo
     <dl class="facts">
       {known.map(([name, value]) => (
         <div key={name}>
-          <dt>{name}</dt>
+          <dt class="dim">{name}</dt>
           <dd>{typeof value === 'string' ? <SafeText text={value} /> : value}</dd>
         </div>
       ))}

@@ -1,6 +1,5 @@
 import { SafeText } from './safe-text.js';
-import { readFileChanges, diffLines, type DiffLine, type FileChange } from '../../src/base/index.js';
-import type { FcmpData } from '../../src/events/index.js';
+import type { DiffLine, FileChange } from '../../src/base/index.js';
 import './diff.css';
 import { t } from '../app/texts.js';
 
@@ -44,8 +43,3 @@ export function DiffLines({ lines }: Readonly<{ lines: readonly DiffLine[] }>) {
     </div>
   );
 }
-
-export type FileDiff = NonNullable<FcmpData<'assistant.tool_call'>['diff']>[number];
-
-export { diffLines, readFileChanges };
-export type { FileChange };

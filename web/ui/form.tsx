@@ -18,7 +18,7 @@ import { t } from '../app/texts.js';
 /** An option of a drop-down field: its value, or a value with a different label. */
 export type Option = string | Readonly<{ value: string; label: string }>;
 
-export function Options({ options }: Readonly<{ options: readonly Option[] }>) {
+function Options({ options }: Readonly<{ options: readonly Option[] }>) {
   return (
     <>
       {options.map((option) => {
@@ -30,6 +30,24 @@ export function Options({ options }: Readonly<{ options: readonly Option[] }>) {
         );
       })}
     </>
+  );
+}
+
+/** A drop-down field that is applied at once. Without a label, it is inside a label element. */
+export function Select(props: {
+  readonly label?: string;
+  readonly value: string;
+  readonly options: readonly Option[];
+  readonly onChange: (value: string) => void;
+}) {
+  return (
+    <select
+      aria-label={props.label}
+      value={props.value}
+      onChange={({ currentTarget }) => props.onChange(currentTarget.value)}
+    >
+      <Options options={props.options} />
+    </select>
   );
 }
 

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { query, setQuery } from '../app/router.js';
 import { useLiveList, type LiveListView, type Page, type PageInput, type Resource } from '../data/resource.js';
-import { Options, type Option } from './form.js';
+import { Select, type Option } from './form.js';
 import { formatCount, formatDay, formatTimeZone } from './format.js';
 import { FailureNotice, Loaded, Loading, UpToDate } from './notice.js';
 import { isReading, RowTable, useRowKeys, type Column } from './row-table.js';
@@ -77,10 +77,7 @@ export function FilterField({ filter }: Readonly<{ filter: Filter }>) {
     <label class={value === '' ? 'chip' : 'chip set'}>
       {kind === 'choice' ? label : `${label} (${formatTimeZone(new Date())})`}
       {kind === 'choice' ? (
-        <select value={value} onChange={({ currentTarget }) => set(currentTarget.value)}>
-          <option value="">{t.all}</option>
-          <Options options={options} />
-        </select>
+        <Select value={value} options={[{ value: '', label: t.all }, ...options]} onChange={set} />
       ) : (
         <input
           type="date"
@@ -165,21 +162,7 @@ export function ListPage<Item>(props: {
   readonly emptyTitle: string;
   readonly emptyText: ComponentChildren;
 }) {
-  const {
-    title,
-    end,
-    itemName,
-    filters,
-    beside,
-    below,
-    load,
-    getKey,
-    columns,
-    details,
-    isDense = false,
-    above,
-    summarize,
-  } = props;
+  const { end, itemName, filters, load, getKey, columns, details, isDense = false, above, summarize } = props;
   const rows = useRef<HTMLTableElement>(null);
   const names = filters.map(({ name }) => name);
   const values = readFilters(filters, query.value);
@@ -198,7 +181,7 @@ export function ListPage<Item>(props: {
     <>
       <div role="search">
         <div class="page-head">
-          <h1>{title}</h1>
+          <h1>{props.title}</h1>
           {search === undefined ? null : <FilterField filter={search} />}
           {end === undefined ? null : <span class="row end">{end}</span>}
         </div>
@@ -212,16 +195,16 @@ export function ListPage<Item>(props: {
             hidden={!names.some((name) => query.value.has(name))}
             onClick={() => clearFilters(names)}
           />
-          {beside}
+          {props.beside}
           <Button
             label={areFieldsOpen.value ? t.fewerFilters : t.moreFilters}
-            class="filters-toggle"
+            class="narrow-only"
             aria-expanded={areFieldsOpen.value}
             onClick={() => (areFieldsOpen.value = !areFieldsOpen.value)}
           />
         </div>
       </div>
-      {below}
+      {props.below}
       <ListFrame
         listView={listView}
         itemName={itemName}

@@ -19,7 +19,7 @@ export function createListViewport(estimate: number, draw: () => void) {
   let drawnKey = '';
   let drawnRows: ReadonlySet<number> = new Set();
 
-  const scale = (): ListScale => createListScale(heights.top(count), view);
+  const scale = () => createListScale(heights.top(count), view);
   const scrolled = (): number => scroller?.scrollTop ?? 0;
   const staysAtEnd = (): boolean => follow && atEnd && scrollTarget === null;
   /** The scroll position in the list; in follow mode the end, even before the page has scrolled to new rows. */
@@ -187,33 +187,19 @@ function listIndexes([from, to]: RowRange): readonly number[] {
   return Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index);
 }
 
-interface ListScale {
-  readonly pageHeight: number;
-  readonly toList: (scrollTop: number) => number;
-  readonly toPage: (offset: number) => number;
-  readonly position: (offset: number, scrollTop: number) => number;
-}
-
 /** The maximum height of the scrolled element. Browsers cannot draw elements much taller than twice this. */
 const MAX_HEIGHT_PX = 15_000_000;
 
 /** Creates a list's scale: in a list taller than a browser can draw, a pixel of the scroll bar stands for many. */
-export function createListScale(total: number, view: number, maxHeight = MAX_HEIGHT_PX): ListScale {
-  if (total <= maxHeight) {
-    return {
-      pageHeight: total,
-      toList: (scrollTop) => scrollTop,
-      toPage: (offset) => Math.max(0, offset),
-      position: (offset) => offset,
-    };
-  }
-  const ratio = (total - view) / (maxHeight - view);
+export function createListScale(total: number, view: number, maxHeight = MAX_HEIGHT_PX) {
+  const ratio = total <= maxHeight ? 1 : (total - view) / (maxHeight - view);
   const toList = (scrollTop: number): number => scrollTop * ratio;
   return {
-    pageHeight: maxHeight,
+    pageHeight: Math.min(total, maxHeight),
     toList,
-    toPage: (offset) => Math.max(0, offset / ratio),
-    position: (offset, scrollTop) => scrollTop + offset - toList(scrollTop),
+    toPage: (offset: number) => Math.max(0, offset / ratio),
+    // Exactly the offset at a ratio of 1, so rows do not move while the list scrolls.
+    position: (offset: number, scrollTop: number) => offset + (scrollTop - toList(scrollTop)),
   };
 }
 

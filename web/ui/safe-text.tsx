@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { Button } from './button.js';
 import { formatCount } from './format.js';
 import { INVISIBLE_CHARACTERS, formatInvisible } from '../../src/base/index.js';
 import { t } from '../app/texts.js';
@@ -9,7 +10,7 @@ const MAX_INITIAL_LENGTH = 20_000;
 interface SafeTextProps {
   readonly text: string;
   readonly limit?: number;
-  readonly as?: 'code' | 'p' | 'pre' | 'span' | 'strong';
+  readonly as?: 'code' | 'p' | 'pre' | 'span' | 'strong' | undefined;
   readonly class?: string;
 }
 
@@ -27,11 +28,13 @@ function LongText({ text, limit }: Readonly<{ text: string; limit: number }>) {
   return (
     <>
       <Shown text={text.slice(0, shown)} />
-      <button type="button" class="link" onClick={() => setShown(shown * 4)}>
-        {t.moreCharacters(formatCount(text.length - shown))}
-      </button>
+      <MoreCharacters count={text.length - shown} onClick={() => setShown(shown * 4)} />
     </>
   );
+}
+
+export function MoreCharacters({ count, onClick }: Readonly<{ count: number; onClick: () => void }>) {
+  return <Button label={t.moreCharacters(formatCount(count))} class="link" onClick={onClick} />;
 }
 
 function Shown({ text }: Readonly<{ text: string }>) {

@@ -69,12 +69,13 @@ const REPAIR_LEVELS = [
 /** Creates the charts, for one engine or for all. Inbox charts are not split by engine. */
 export function toCharts({ buckets }: StatisticsView, engine: string | null): readonly ChartModel[] {
   const times = buckets.map(({ at }) => Date.parse(at) / 1000);
-  const runsByBucket = buckets.map(({ runs }) => runs.filter((one) => engine === null || one.engine === engine));
+  const ofEngine = <One extends { readonly engine: string }>(all: readonly One[]): readonly One[] =>
+    all.filter((one) => engine === null || one.engine === engine);
+  const runsByBucket = buckets.map(({ runs }) => ofEngine(runs));
   const sum = (read: (statistics: RunStatistics) => number): readonly number[] =>
     runsByBucket.map((runs) => runs.reduce((total, statistics) => total + read(statistics), 0));
   const engineFilter: Readonly<Record<string, string>> = engine === null ? {} : { engine };
-  const usageByBucket = buckets.map(({ usage }) => usage.filter((one) => engine === null || one.engine === engine));
-  const driftByBucket = buckets.map(({ drift }) => drift.filter((one) => engine === null || one.engine === engine));
+  const usageByBucket = buckets.map(({ usage }) => ofEngine(usage));
   const byModel = (read: (usage: Usage) => number): readonly Series[] =>
     createNamedSeries(
       usageByBucket.map((bucket) => bucket.map((one) => [getModelLabel(one), read(one)])),
@@ -95,8 +96,8 @@ export function toCharts({ buckets }: StatisticsView, engine: string | null): re
     return { label: t.levels[level], tone, values, listFilter: { ...engineFilter, repair_level: level } };
   });
   const byVersion = createNamedSeries(
-    driftByBucket.map((bucket) =>
-      bucket.map(({ engine: name, engine_version: version, unknown_types, unknown_fields }) => [
+    buckets.map(({ drift }) =>
+      ofEngine(drift).map(({ engine: name, engine_version: version, unknown_types, unknown_fields }) => [
         `${name} ${version ?? t.versionUnknown}`,
         unknown_types + unknown_fields,
       ]),
@@ -227,11 +228,7 @@ function createLatencySeries(
   runsByBucket: readonly (readonly RunStatistics[])[],
   percentile: 'p50' | 'p95',
 ): readonly Series[] {
-  const totals = new Map<string, number>();
-  for (const { engine, outcomes } of runsByBucket.flat()) {
-    const runs = outcomes.success + outcomes.failed + outcomes.canceled + outcomes.comment;
-    totals.set(engine, (totals.get(engine) ?? 0) + runs);
-  }
+  const totals = sumByName(runsByBucket.flat().map(({ engine, outcomes }) => [engine, countRuns(outcomes)]));
   return findLargest(totals, MAX_SERIES).map((engine) => ({
     label: engine,
     tone: 'accent',
@@ -245,8 +242,7 @@ function createNamedSeries(
   buckets: readonly (readonly (readonly [string, number])[])[],
   createFilter: (label: string) => Series['listFilter'],
 ): readonly Series[] {
-  const totals = new Map<string, number>();
-  for (const [name, value] of buckets.flat()) totals.set(name, (totals.get(name) ?? 0) + value);
+  const totals = sumByName(buckets.flat());
   const topNames = findLargest(totals, totals.size > MAX_SERIES ? MAX_SERIES - 1 : MAX_SERIES);
   const series = topNames.map((label): Series => ({
     label,
@@ -257,6 +253,16 @@ function createNamedSeries(
   if (topNames.length === totals.size) return series;
   const otherTotals = buckets.map((bucket) => sumMatching(bucket, (name) => !topNames.includes(name)));
   return [...series, { label: t.others, tone: 'dim', values: otherTotals, listFilter: null }];
+}
+
+function sumByName(entries: readonly (readonly [string, number])[]): ReadonlyMap<string, number> {
+  const totals = new Map<string, number>();
+  for (const [name, value] of entries) totals.set(name, (totals.get(name) ?? 0) + value);
+  return totals;
+}
+
+function countRuns({ success, failed, canceled, comment }: RunStatistics['outcomes']): number {
+  return success + failed + canceled + comment;
 }
 
 function sumMatching(bucket: readonly (readonly [string, number])[], matches: (name: string) => boolean): number {
@@ -304,7 +310,7 @@ export function summarizePeriod(
     runs.reduce((sum, { outcomes }) => sum + read(outcomes), 0);
   const success = count((outcomes) => outcomes.success);
   const failed = count((outcomes) => outcomes.failed);
-  const all = count((outcomes) => outcomes.success + outcomes.failed + outcomes.canceled + outcomes.comment);
+  const all = count(countRuns);
   const usage = sumUsage(statistics, engine);
   const sum = (read: (row: UsageRow) => number): number => usage.reduce((soFar, row) => soFar + read(row), 0);
   return [

@@ -24,7 +24,7 @@ import { buildStatisticsQuery, PERIOD_NAMES, PERIODS, readPeriod, readStep, STEP
 import { useResource } from '../../data/resource.js';
 import { labelState } from '../../ui/badge.js';
 import { FailureNotice, Loading, Notice } from '../../ui/notice.js';
-import { Options, type Option } from '../../ui/form.js';
+import { Select, type Option } from '../../ui/form.js';
 import { FilterField } from '../../ui/list-page.js';
 import { DataTable } from '../../ui/row-table.js';
 import { Button, CopyButton } from '../../ui/button.js';
@@ -91,7 +91,7 @@ export function ChartsPage() {
       {currentStatistics === null && statistics.failure === null ? (
         <Loading />
       ) : (
-        <div class="chart-page" aria-busy={statistics.value === null}>
+        <div class="chart-page stack" aria-busy={statistics.value === null}>
           <dl class="summary-row">
             {currentStatistics === null
               ? null
@@ -127,12 +127,7 @@ function Choice(props: Readonly<{ name: string; label: string; value: string; op
   return (
     <label class="chip">
       {label}
-      <select
-        value={value}
-        onChange={({ currentTarget }) => setQuery({ [name]: currentTarget.value }, { isStep: true })}
-      >
-        <Options options={options} />
-      </select>
+      <Select value={value} options={options} onChange={(next) => setQuery({ [name]: next }, { isStep: true })} />
     </label>
   );
 }
@@ -255,7 +250,7 @@ function moveFocus(event: TargetedKeyboardEvent<HTMLElement>): void {
 function Legend({ chart, unreported }: Readonly<{ chart: ChartModel; unreported: readonly Series[] }>) {
   const names = unreported.map(({ label }) => label).join(', ');
   return (
-    <ul class="legend" aria-label={t.series}>
+    <ul class="list legend" aria-label={t.series}>
       {chart.series.map((series, index) => (
         <li key={series.label}>
           <span class={`swatch ${chooseColour(series, index)}`} />

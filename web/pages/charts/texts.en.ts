@@ -1,6 +1,5 @@
 type Value = string | number;
 
-/** The English texts. */
 export const t = {
   bars: 'Bars',
   notReportedBy: (time: Value, engines: Value) => `${time}: not reported by ${engines}`,

@@ -1,6 +1,5 @@
 import type { t as english } from './texts.en.js';
 
-/** The Chinese texts. */
 export const t: typeof english = {
   bars: '柱形',
   notReportedBy: (time, engines) => `${time}：${engines} 没有报告`,

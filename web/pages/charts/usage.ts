@@ -1,4 +1,5 @@
 import type { StatisticsView } from '../../../src/server/api/index.js';
+import { groupBy } from '../../../src/base/index.js';
 import { sumCosts, type Cost } from '../../ui/format.js';
 import { t } from './texts.js';
 
@@ -9,28 +10,12 @@ export function getModelLabel({ engine, model }: Usage): string {
 }
 
 /** Usage by an engine and a model over the whole period. */
-export interface UsageRow {
-  readonly engine: string;
-  readonly model: string | null;
-  readonly runs: number;
-  readonly input: number;
-  readonly cached: number;
-  readonly output: number;
-  readonly cost: Cost;
-  readonly usage: readonly Usage[];
-}
+export type UsageRow = ReturnType<typeof sumUsage>[number];
 
 /** Sums a period's usage by engine and model, most expensive first. */
-export function sumUsage({ buckets }: StatisticsView, engine: string | null): readonly UsageRow[] {
-  const byModel = new Map<string, Usage[]>();
-  for (const one of buckets.flatMap(({ usage }) => usage)) {
-    if (engine !== null && one.engine !== engine) continue;
-    const label = getModelLabel(one);
-    const own = byModel.get(label);
-    if (own === undefined) byModel.set(label, [one]);
-    else own.push(one);
-  }
-  const rows = [...byModel.values()].map((usage): UsageRow => {
+export function sumUsage({ buckets }: StatisticsView, engine: string | null) {
+  const all = buckets.flatMap(({ usage }) => usage).filter((one) => engine === null || one.engine === engine);
+  const rows = [...groupBy(all, getModelLabel).values()].map((usage) => {
     const sum = (read: (one: Usage) => number): number => usage.reduce((soFar, one) => soFar + read(one), 0);
     return {
       engine: usage[0]?.engine ?? '',
@@ -70,14 +55,7 @@ export const MEASURES = {
 export type Measure = keyof typeof MEASURES;
 
 /** The sums by engine and day. The days are those of the statistics, which begin at midnight UTC. */
-export interface DayTable {
-  readonly days: readonly string[];
-  readonly rows: readonly Readonly<{ engine: string; sums: readonly Cost[]; total: Cost }>[];
-  readonly totals: readonly Cost[];
-  readonly total: Cost;
-}
-
-export function sumByDay({ buckets }: StatisticsView, engine: string | null, measure: Measure): DayTable {
+export function sumByDay({ buckets }: StatisticsView, engine: string | null, measure: Measure) {
   const days = [...new Set(buckets.map(({ at }) => at.slice(0, 10)))];
   const used = buckets.flatMap(({ at, usage }) => usage.map((one) => ({ day: at.slice(0, 10), one })));
   const shown = used.filter(({ one }) => engine === null || one.engine === engine);
@@ -95,7 +73,7 @@ export function sumByDay({ buckets }: StatisticsView, engine: string | null, mea
 }
 
 /** Formats the table as CSV with exact numbers; a value that an engine did not report is not zero, but empty. */
-export function toCsv({ days, rows, totals, total }: DayTable): string {
+export function toCsv({ days, rows, totals, total }: ReturnType<typeof sumByDay>): string {
   const lines = [
     ['engine', ...days, 'total', 'complete', 'estimated'],
     ...rows.map((row) => [

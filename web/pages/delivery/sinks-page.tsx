@@ -11,12 +11,7 @@ import { SafeText } from '../../ui/safe-text.js';
 import { Timestamp } from '../../ui/format.js';
 import { t } from './texts.js';
 
-interface SinkRow {
-  readonly name: string;
-  /** Unknown to callers that must not read the configuration. */
-  readonly type: string | null;
-  readonly state: SinkState | undefined;
-}
+type SinkRow = ReturnType<typeof listRows>[number];
 
 const TONES: Readonly<Record<SinkState['state'], Tone>> = { waiting: 'plain', failing: 'bad', broken: 'bad' };
 
@@ -106,15 +101,16 @@ export function listRows(
   undelivered: readonly SinkState[],
   configured: readonly Readonly<{ name: string; type: string }>[],
   others: readonly string[] = [],
-): readonly SinkRow[] {
+) {
   const names = [
     ...new Set([...undelivered.map(({ name }) => name), ...others, ...configured.map(({ name }) => name)]),
   ];
   const rows = names.map((name) => ({
     name,
+    /** Null for callers that must not read the configuration. */
     type: configured.find((sink) => sink.name === name)?.type ?? null,
     state: undelivered.find((sink) => sink.name === name),
   }));
-  const isFailing = ({ state }: SinkRow): boolean => state !== undefined && state.state !== 'waiting';
+  const isFailing = ({ state }: (typeof rows)[number]): boolean => state !== undefined && state.state !== 'waiting';
   return [...rows.filter(isFailing), ...rows.filter((row) => !isFailing(row))];
 }

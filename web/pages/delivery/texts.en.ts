@@ -1,4 +1,3 @@
-/** The English texts. */
 export const t = {
   exactReferenceSuchAsAcme: 'Exact reference, such as acme/shop#12',
   destinationOrError: 'Destination or error',

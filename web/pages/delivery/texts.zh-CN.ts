@@ -1,6 +1,5 @@
 import type { t as english } from './texts.en.js';
 
-/** The Chinese texts. */
 export const t: typeof english = {
   exactReferenceSuchAsAcme: '完整的编号，如 acme/shop#12',
   destinationOrError: '去向或错误',

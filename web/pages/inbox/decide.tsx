@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { InboxItem } from '../../../src/server/api/index.js';
-import { hasScope, session } from '../../app/session.js';
+import { hasScope, isLocal, session } from '../../app/session.js';
 import { client } from '../../data/client.js';
 import { readRefusal, type FieldMap, type Refusal } from '../../data/refusal.js';
 import { bindFields, submitByKey, type FormPart } from '../../ui/form.js';
@@ -24,7 +24,7 @@ import type { DecisionField, ResolutionAction, ResolveBody, LineComment, Decisio
 import { SafeText } from '../../ui/safe-text.js';
 import { ClientError } from '../../../src/server/client/index.js';
 import { Button } from '../../ui/button.js';
-import { delayAction, delayedActions, findDecisionObstacle } from '../../data/delayed-actions.js';
+import { delayAction, findDecisionObstacle, findDelayed } from '../../data/delayed-actions.js';
 import { findEntry, loadWaiting, waiting } from '../../data/waiting.js';
 import { t } from './texts.js';
 
@@ -45,8 +45,7 @@ export function Decide(props: {
     ...fillResultForm(item.reading.result ?? item.reading.draft),
   });
   const name = useDraft('who', { who: '' });
-  const isLocal = session.value.state === 'signed-in' && session.value.name === 'local';
-  const decision = readDecision(fields, item, isLocal ? name.fields.who : '', comments);
+  const decision = readDecision(fields, item, isLocal() ? name.fields.who : '', comments);
   const preview = usePreview(item.id, item.resolution === null ? decision.body : null);
   const wasSubmitted = useSignal(false);
   /** Whether to decide as soon as the comment is known. */
@@ -55,8 +54,7 @@ export function Decide(props: {
 
   const action = findAction(fields);
   const labels = action === null ? undefined : t.actions[action];
-  const pending = delayedActions.value.findLast(({ parts }) => parts.some(({ id }) => id === item.id));
-  const isPending = pending !== undefined && pending.state !== 'failed';
+  const { isPending } = findDelayed(item.id);
   const edit = (changes: Partial<typeof fields>): void => {
     change(changes);
     isSubmitting.value = false;
@@ -112,7 +110,7 @@ export function Decide(props: {
         <div class="card stack decide">
           <p>{labels.explain(item.issue_ref)}</p>
           {action === 'edit' ? <ResultFields item={item} fields={fields} errors={errors} edit={edit} /> : null}
-          {isLocal ? (
+          {isLocal() ? (
             bindFields({ fields: name.fields, errors: {}, edit: name.change }).text(
               'who',
               t.yourName,
@@ -176,6 +174,7 @@ function DecideBar(props: {
             <button
               key={action}
               type="button"
+              class="toggle"
               aria-pressed={action === chosenAction}
               aria-keyshortcuts={ACTION_KEYS[action]}
               disabled={!isOffered}

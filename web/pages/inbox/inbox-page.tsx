@@ -1,11 +1,11 @@
 import { canNotify, isNotifying, toggleNotifications } from '../../app/notifications.js';
 import { navigate, query, route } from '../../app/router.js';
 import { getEntryPath, waiting, waitingFailure, loadWaiting } from '../../data/waiting.js';
-import { FailureNotice, Loading, UpToDate, Notice } from '../../ui/notice.js';
+import { Loaded, Loading, UpToDate, Notice } from '../../ui/notice.js';
 import { Item } from './item.js';
 import { Queue } from './queue-list.js';
 import { searchEntries, findNext } from './queue.js';
-import { delayedActions } from '../../data/delayed-actions.js';
+import { listDelayedIds } from '../../data/delayed-actions.js';
 import { Redelivery } from '../../ui/redelivery.js';
 import { useRef } from 'preact/hooks';
 import type { InboxItem, WaitingEntry } from '../../../src/server/api/index.js';
@@ -42,11 +42,11 @@ export function InboxPage() {
           <nav class="row" aria-label={t.filterByState}>
             <Link
               label={t.states.waiting}
-              class="button"
+              class="button toggle"
               href="/inbox"
               aria-current={showsSettled ? undefined : 'true'}
             />
-            <a class="button" href="/inbox?show=settled" aria-current={showsSettled ? 'true' : undefined}>
+            <a class="button toggle" href="/inbox?show=settled" aria-current={showsSettled ? 'true' : undefined}>
               {t.settled}
             </a>
           </nav>
@@ -78,16 +78,15 @@ function WaitingEntries() {
   const waitingList = waiting.value;
   const item = findItemId();
   if (waitingList === null) {
-    const failure = waitingFailure.value;
-    if (failure === null) return <Loading space="list" />;
-    return <FailureNotice title={t.cannotLoadTheInbox} failure={failure} reload={() => void loadWaiting()} />;
+    const resource = { value: null, failure: waitingFailure.value, reload: () => void loadWaiting() };
+    return <Loaded resource={resource} title={t.cannotLoadTheInbox} space="list" />;
   }
   const entryId = query.value.get('entry');
   const visibleEntries = searchEntries(waitingList.entries, query.value.get('search') ?? '');
   const isNamed = item !== null || entryId !== null;
   // The first entry is open until the user selects one. On a narrow screen, only the list is shown until then.
-  const pendingIds = delayedActions.value.flatMap(({ parts }) => parts.map((part) => part.id));
-  const id = item ?? entryId ?? visibleEntries.find((each) => !pendingIds.includes(each.id))?.id ?? null;
+  const delayedIds = listDelayedIds();
+  const id = item ?? entryId ?? visibleEntries.find((each) => !delayedIds.includes(each.id))?.id ?? null;
   const entry = waitingList.entries.find((candidate) => candidate.id === id);
   return (
     <div class={isNamed ? 'inbox has-item' : 'inbox'}>
@@ -106,8 +105,8 @@ function WaitingEntries() {
 /** Opens the next entry after one was decided; its decision is sent, or withdrawn, meanwhile. */
 function openNext(id: string): void {
   const search = query.peek().get('search') ?? '';
-  const pendingIds = new Set(delayedActions.value.flatMap(({ parts }) => parts.map((part) => part.id)));
-  const next = findNext(searchEntries(waiting.peek()?.entries ?? [], search), id, new Set([...pendingIds, id]));
+  const entries = searchEntries(waiting.peek()?.entries ?? [], search);
+  const next = findNext(entries, id, new Set([...listDelayedIds(), id]));
   const path = next === undefined ? '/inbox' : getEntryPath(next);
   if (search === '') return navigate(path);
   navigate(`${path}${path.includes('?') ? '&' : '?'}search=${encodeURIComponent(search)}`);
@@ -149,7 +148,7 @@ export function InboxList({ chosen }: Readonly<{ chosen: string | null }>) {
       empty={<p>{t.noSettledItemsYetHuman}</p>}
     >
       {(shown) => (
-        <ul ref={rows} class="inbox-rows">
+        <ul ref={rows} class="list inbox-rows">
           {shown.map((item) => (
             <Entry key={item.id} item={item} isChosen={item.id === chosen} />
           ))}

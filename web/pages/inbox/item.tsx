@@ -10,7 +10,7 @@ import { SafeText } from '../../ui/safe-text.js';
 import { Timestamp, formatBytes } from '../../ui/format.js';
 import { hasScope } from '../../app/session.js';
 import { useDraft } from '../../ui/use-draft.js';
-import { CommentLine } from '../issues/order-card.js';
+import { drawComment } from '../issues/order-card.js';
 import { ChangeView, useChange } from './change-view.js';
 import { Decide } from './decide.js';
 import { putComment, readComments, describeResolution, type LineComment } from './decision.js';
@@ -170,25 +170,23 @@ function OrderRequest({ issueRef, runId }: Readonly<{ issueRef: string; runId: s
   );
 }
 
-function Settled({ item, resolution }: Readonly<{ item: InboxItem; resolution: Readonly<Record<string, unknown>> }>) {
-  const text = (name: string): string | undefined => {
-    const value = resolution[name];
-    return typeof value === 'string' ? value : undefined;
-  };
-  const { result } = resolution;
+type Resolution = NonNullable<InboxItem['resolution']>;
+
+function Settled({ item, resolution }: Readonly<{ item: InboxItem; resolution: Resolution }>) {
+  const { who, action, why, at, new_run_id: newRun } = resolution;
+  // An item that was closed by a new order has neither.
+  const { decision, result } = 'decision' in resolution ? resolution : {};
   return (
     <section class="card stack settled" aria-label={t.settled}>
       <h2>
-        <SafeText text={text('who') ?? ''} /> {describeResolution(text('action') ?? '')}
+        <SafeText text={who} /> {describeResolution(action)}
       </h2>
       <Facts
         facts={{
-          [t.reason]: text('why'),
-          [t.decided]: <Timestamp at={text('at') ?? null} />,
-          [t.decision]: text('decision') === undefined ? null : <StateBadge state={text('decision') ?? ''} />,
-          [t.newRun]: text('new_run_id') && (
-            <a href={toPath({ page: 'issues', ref: item.issue_ref })}>{text('new_run_id')}</a>
-          ),
+          [t.reason]: why,
+          [t.decided]: <Timestamp at={at} />,
+          [t.decision]: decision && <StateBadge state={decision} />,
+          [t.newRun]: newRun && <a href={toPath({ page: 'issues', ref: item.issue_ref })}>{newRun}</a>,
           [t.states.comment]: (
             <div class="deliveries-here">
               <Deliveries issueRef={item.issue_ref} trigger={`resolve:${item.id}`} />
@@ -221,15 +219,7 @@ function Deliveries({ issueRef, trigger }: Readonly<{ issueRef: string; trigger:
       <span class="dim">{outbox.value.next_cursor === null ? t.noComment : t.notAmongTheIssuesNewest(MAX_LISTED)}</span>
     );
   }
-  return (
-    <ul class="notes">
-      {messages.map((message) => (
-        <li key={message.id}>
-          <CommentLine comment={message} />
-        </li>
-      ))}
-    </ul>
-  );
+  return <ul class="notes">{messages.map(drawComment)}</ul>;
 }
 
 type Reading = InboxItem['reading'];

@@ -1,14 +1,14 @@
 import { signal, useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import type { WaitingEntry } from '../../../src/server/api/index.js';
-import { hasScope, session } from '../../app/session.js';
+import { hasScope, isLocal } from '../../app/session.js';
 import {
   delayedActions,
   delayAction,
   dropAction,
-  type DelayedAction,
   findAnswerObstacle,
   findDecisionObstacle,
+  findDelayed,
 } from '../../data/delayed-actions.js';
 import { getEntryPath, getEntryText, getEntryTitle, loadWaiting, type Waiting } from '../../data/waiting.js';
 import { Badge } from '../../ui/badge.js';
@@ -47,8 +47,7 @@ export function Queue(props: {
   const rows = useRef<HTMLDivElement>(null);
   useRowKeys(rows);
   useSelectKey();
-  const actions = new Map(delayedActions.value.flatMap((action) => action.parts.map(({ id }) => [id, action])));
-  const open = entries.filter(({ id }) => !isPending(actions.get(id)));
+  const open = entries.filter(({ id }) => !findDelayed(id).isPending);
   const selected = open.filter(({ id }) => selectedIds.value.has(id));
   return (
     <div class="inbox-list" ref={rows}>
@@ -62,14 +61,13 @@ export function Queue(props: {
           <h2 class="queue-title">
             {title} <span class="dim">{inGroup.length}</span>
           </h2>
-          <ul class="inbox-rows">
+          <ul class="list inbox-rows">
             {inGroup.map((entry) => (
               <Row
                 key={entry.id}
                 entry={entry}
                 isChosen={entry.id === chosen}
                 isInDetail={entry.id === chosen && isNamed}
-                action={actions.get(entry.id)}
               />
             ))}
           </ul>
@@ -79,8 +77,6 @@ export function Queue(props: {
     </div>
   );
 }
-
-const isPending = (action: DelayedAction | undefined): boolean => action !== undefined && action.state !== 'failed';
 
 /** Lists the entries that left the list before their answer was sent: their rows say why it was not. */
 function listLost(listed: readonly WaitingEntry[]): readonly WaitingEntry[] {
@@ -108,17 +104,10 @@ const KINDS: Readonly<Record<WaitingEntry['kind'], Readonly<{ label: string; ton
   result: { label: t.states.result, tone: 'plain' },
 };
 
-function Row(
-  props: Readonly<{
-    entry: WaitingEntry;
-    isChosen: boolean;
-    isInDetail: boolean;
-    action: DelayedAction | undefined;
-  }>,
-) {
-  const { entry, isChosen, isInDetail, action } = props;
+function Row(props: Readonly<{ entry: WaitingEntry; isChosen: boolean; isInDetail: boolean }>) {
+  const { entry, isChosen, isInDetail } = props;
   const { id, kind, at } = entry;
-  const isLeaving = isPending(action);
+  const { action, isPending: isLeaving } = findDelayed(id);
   const failure = action?.failures.find((failed) => failed.id === id);
   const { label, tone } = KINDS[kind];
   const title = getEntryTitle(entry);
@@ -191,7 +180,6 @@ function BulkBar({ open, selected }: Readonly<{ open: readonly WaitingEntry[]; s
   const why = useSignal('');
   const wasSubmitted = useSignal(false);
   const name = useDraft('who', { who: '' });
-  const isLocal = session.value.state === 'signed-in' && session.value.name === 'local';
   const actions = hasScope('decide') ? listBulkActions(selected) : [];
   const showsReason = actions.some(needsReason);
   const selectable = open.filter(({ kind }) => kind !== 'question');
@@ -223,7 +211,7 @@ function BulkBar({ open, selected }: Readonly<{ open: readonly WaitingEntry[]; s
             onClick={() => {
               wasSubmitted.value = true;
               if (needsReason(action) && why.value.trim() === '') return;
-              sendLater(action, selected, { why: why.value.trim(), who: isLocal ? name.fields.who.trim() : '' });
+              sendLater(action, selected, { why: why.value.trim(), who: isLocal() ? name.fields.who.trim() : '' });
               clear();
             }}
           />

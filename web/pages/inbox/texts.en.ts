@@ -1,6 +1,5 @@
 type Value = string | number;
 
-/** The English texts. */
 export const t = {
   notAllChangedFilesAre: 'Not all changed files are listed.',
   noChangesToShow: 'No changes to show.',

@@ -1,6 +1,5 @@
 import type { t as english } from './texts.en.js';
 
-/** The Chinese texts. */
 export const t: typeof english = {
   notAllChangedFilesAre: '没有列出全部改动的文件。',
   noChangesToShow: '没有可显示的改动。',

@@ -1,7 +1,7 @@
 import { useSignal, type Signal } from '@preact/signals';
 import { DataTable, ROW, type Column } from '../../ui/row-table.js';
 import { FileChanges } from '../../ui/file-changes.js';
-import { Options } from '../../ui/form.js';
+import { Select } from '../../ui/form.js';
 import { query, route } from '../../app/router.js';
 import { OrderFormPage } from './order-form.js';
 import { toPath } from '../../app/route.js';
@@ -125,7 +125,7 @@ export function IssueView({ issueRef }: Readonly<{ issueRef: string }>) {
         </Notice>
       )}
       <RaceView issueRef={issueRef} orders={value.orders} />
-      <ol class="stack orders" aria-label={t.ordersNewestFirst}>
+      <ol class="list stack" aria-label={t.ordersNewestFirst}>
         {history.map((entry) => (
           <li key={entry.runId}>
             <OrderCard history={entry} isActive={entry.runId === issue.active_run_id} />
@@ -219,9 +219,12 @@ function Comparison({ runs, equal }: Readonly<{ runs: RacedRuns; equal: Readonly
   const [one, other] = [ids.one, ids.other].map((id) => runs.find(({ run_id }) => run_id === id.value)?.change);
   const changes = one === undefined || other === undefined ? [] : compareChanges(one, other);
   const choice = (id: Signal<string>, label: string) => (
-    <select aria-label={label} value={id.value} onChange={({ currentTarget }) => (id.value = currentTarget.value)}>
-      <Options options={runs.map(({ run_id }) => run_id)} />
-    </select>
+    <Select
+      label={label}
+      value={id.value}
+      options={runs.map(({ run_id }) => run_id)}
+      onChange={(next) => (id.value = next)}
+    />
   );
   return (
     <section class="card stack" aria-label={t.differenceBetweenTwoCandidates}>

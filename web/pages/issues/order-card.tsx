@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import type { InboxItem, OrderView, OutboxMessage } from '../../../src/server/api/index.js';
 import { toPath } from '../../app/route.js';
 import { Badge, StateBadge } from '../../ui/badge.js';
@@ -26,31 +27,25 @@ export function OrderCard({ history, isActive }: Readonly<{ history: OrderHistor
         )}
       </div>
       {order === null ? null : <OrderFacts order={order} />}
-      {items.length === 0 ? null : (
-        <div>
-          <h3>{t.inboxItems}</h3>
-          <ul class="notes">
-            {items.map((item) => (
-              <li key={item.id}>
-                <ItemLine item={item} decisionReason={order?.decision?.reason} />
-              </li>
-            ))}
-          </ul>
-        </div>
-      )}
-      {comments.length === 0 ? null : (
-        <div>
-          <h3>{t.itemsLabels.comment}</h3>
-          <ul class="notes">
-            {comments.map((comment) => (
-              <li key={comment.id}>
-                <CommentLine comment={comment} />
-              </li>
-            ))}
-          </ul>
-        </div>
-      )}
+      <List title={t.inboxItems}>
+        {items.map((item) => (
+          <li key={item.id}>
+            <ItemLine item={item} decisionReason={order?.decision?.reason} />
+          </li>
+        ))}
+      </List>
+      <List title={t.itemsLabels.comment}>{comments.map(drawComment)}</List>
     </article>
+  );
+}
+
+function List({ title, children }: Readonly<{ title: string; children: readonly ComponentChildren[] }>) {
+  if (children.length === 0) return null;
+  return (
+    <div>
+      <h3>{title}</h3>
+      <ul class="notes">{children}</ul>
+    </div>
   );
 }
 
@@ -102,54 +97,47 @@ function OrderFacts({ order }: Readonly<{ order: OrderView }>) {
 }
 
 function ItemLine({ item, decisionReason }: Readonly<{ item: InboxItem; decisionReason: string | undefined }>) {
-  const action = item.resolution?.['action'];
-  const who = item.resolution?.['who'];
+  const { resolution } = item;
   return (
     <>
-      {item.resolution === null ? (
+      {resolution === null ? (
         <Badge tone="warn">{t.states.waiting}</Badge>
       ) : (
-        <Badge>{labelResolution(String(action))}</Badge>
+        <Badge>{labelResolution(resolution.action)}</Badge>
       )}{' '}
       <a href={toPath({ page: 'inbox', id: item.id })}>
         {item.reason !== decisionReason ? (
           <SafeText text={item.reason} limit={200} />
-        ) : item.resolution === null ? (
+        ) : resolution === null ? (
           t.decideOnThisResult
         ) : (
           t.showTheDecision
         )}
       </a>{' '}
-      {typeof who === 'string' ? (
+      {resolution === null ? null : (
         <span class="dim">
           {t.settledBy}
-          <SafeText text={who} />
+          <SafeText text={resolution.who} />
         </span>
-      ) : null}
+      )}
     </>
   );
 }
 
-/** A comment's delivery to a sink, with a link to it in the outbox. */
-export function CommentLine({ comment }: Readonly<{ comment: OutboxMessage }>) {
+/** Draws a comment's delivery to a sink, with a link to it in the outbox, as an item of a list. */
+export function drawComment(comment: OutboxMessage): ComponentChildren {
   const address = `/outbox?issue_ref=${encodeURIComponent(comment.issue_ref)}&row=${encodeURIComponent(comment.id)}`;
   return (
-    <>
+    <li key={comment.id}>
       <StateBadge state={comment.state} /> <a href={address}>{comment.sink}</a>{' '}
       <span class="dim">
         <Timestamp at={comment.created_at} /> <SafeText text={comment.delivered_to ?? comment.last_error ?? ''} />
       </span>
-    </>
+    </li>
   );
 }
 
-interface OrderHistory {
-  readonly runId: string;
-  /** Null if the order is too old for the server to list. */
-  readonly order: OrderView | null;
-  readonly items: readonly InboxItem[];
-  readonly comments: readonly OutboxMessage[];
-}
+type OrderHistory = ReturnType<typeof groupHistory>[number];
 
 /** The maximum number of settled inbox items and of comments. The executions list has all decisions. */
 const MAX_LISTED = 200;
@@ -176,7 +164,7 @@ export function groupHistory(
   orders: readonly OrderView[],
   items: readonly InboxItem[],
   messages: readonly OutboxMessage[],
-): readonly OrderHistory[] {
+) {
   const runByItem = new Map(items.map(({ id, run_id }) => [id, run_id]));
   const findRun = (message: OutboxMessage): string | undefined => {
     const trigger = readTrigger(message.trigger);
@@ -191,6 +179,7 @@ export function groupHistory(
   const ordersByRun = new Map(orders.map((order) => [order.run_id, order]));
   return [...listedRuns, ...unlistedRuns.toSorted().toReversed()].map((runId) => ({
     runId,
+    /** Null if the order is too old for the server to list. */
     order: ordersByRun.get(runId) ?? null,
     items: itemsByRun.get(runId) ?? [],
     comments: commentsByRun.get(runId) ?? [],

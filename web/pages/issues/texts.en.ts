@@ -1,6 +1,5 @@
 type Value = string | number;
 
-/** The English texts. */
 export const t = {
   partOfTheReference: 'Part of the reference',
   activeRun: 'Active run',

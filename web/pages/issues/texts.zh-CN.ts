@@ -1,6 +1,5 @@
 import type { t as english } from './texts.en.js';
 
-/** The Chinese texts. */
 export const t: typeof english = {
   partOfTheReference: '编号的一部分',
   activeRun: '当前运行',

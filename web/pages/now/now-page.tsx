@@ -2,15 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { RunSummary } from '../../../src/server/api/index.js';
 import { client, getServerTime } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
-import {
-  deadWorkers,
-  formatWaiting,
-  getEntryPath,
-  getEntryText,
-  getEntryTitle,
-  waiting,
-  workers,
-} from '../../data/waiting.js';
+import { deadWorkers, formatWaiting, getEntryPath, getEntryText, getEntryTitle, waiting } from '../../data/waiting.js';
 import { Badge } from '../../ui/badge.js';
 import { Link } from '../../ui/button.js';
 import { RunLink } from '../../ui/facts.js';
@@ -18,16 +10,7 @@ import { formatCost, formatWait, Timestamp, toOneLine } from '../../ui/format.js
 import { InlineFailure, Loaded } from '../../ui/notice.js';
 import { Redelivery } from '../../ui/redelivery.js';
 import { SafeText } from '../../ui/safe-text.js';
-import {
-  LastTick,
-  Meter,
-  nameBudget,
-  NextTick,
-  computePercent,
-  describeFate,
-  nameWorker,
-  summarizeCost,
-} from './now-parts.js';
+import { LastTick, Meter, nameBudget, NextTick, computePercent, Fate, nameWorker, summarizeCost } from './now-parts.js';
 import './now.css';
 import { t } from './texts.js';
 
@@ -203,19 +186,7 @@ function DeadWorkers() {
           }
         >
           <span class="small">
-            {worker.runs.length === 0 ? null : (
-              <>
-                {t.holds}{' '}
-                {worker.runs.slice(0, 3).map((run, index) => (
-                  <span key={run}>
-                    {index === 0 ? '' : ', '}
-                    <RunLink id={run} />
-                  </span>
-                ))}
-                {t.andMore(Math.max(0, worker.runs.length - 3))}
-              </>
-            )}
-            {describeFate(worker, workers.value ?? [])}
+            <Fate worker={worker} limit={3} />
           </span>
         </Row>
       ))}

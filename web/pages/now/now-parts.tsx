@@ -3,20 +3,18 @@ import type { Budget, WorkerRecord, ScheduleTick, ScheduleView } from '../../../
 import { sumCosts, type Cost, formatWait, Timestamp } from '../../ui/format.js';
 import { t } from './texts.js';
 import { getServerTime } from '../../data/client.js';
+import { workers } from '../../data/waiting.js';
 import { Badge, labelState } from '../../ui/badge.js';
+import { RunLink } from '../../ui/facts.js';
 import type { Tone } from '../../ui/notice.js';
 import { SafeText } from '../../ui/safe-text.js';
 import '../system/system.css';
 
-/** The cost of today, and the usual cost of a day: the median of the days before. Days begin at 00:00 UTC. */
-export interface DailyCost {
-  readonly today: Cost;
-  /** Null if nothing was used on the days before. */
-  readonly usual: Cost | null;
-}
-
-/** Compares the last bucket, today, with the days before. */
-export function summarizeCost(buckets: StatisticsView['buckets']): DailyCost {
+/**
+ * The cost of today, the last bucket, and the usual cost of a day: the median of the days before, null if nothing was
+ * used on them. Days begin at 00:00 UTC.
+ */
+export function summarizeCost(buckets: StatisticsView['buckets']): Readonly<{ today: Cost; usual: Cost | null }> {
   const used = buckets
     .slice(0, -1)
     .filter(({ usage }) => usage.length > 0)
@@ -40,6 +38,27 @@ export function computePercent({ tokens, cost }: Pick<Budget, 'tokens' | 'cost'>
 /** Names a worker; two on one host have different names. */
 export function nameWorker({ host, id }: Pick<WorkerRecord, 'host' | 'id'>): string {
   return `${host} · ${id.slice(-6)}`;
+}
+
+/** The first runs of a worker that died, and what happens to them next. */
+export function Fate({ worker, limit = Infinity }: Readonly<{ worker: WorkerRecord; limit?: number }>) {
+  return (
+    <>
+      {worker.runs.length === 0 ? null : (
+        <>
+          {t.holds}{' '}
+          {worker.runs.slice(0, limit).map((run, index) => (
+            <span key={run}>
+              {index === 0 ? '' : ', '}
+              <RunLink id={run} />
+            </span>
+          ))}
+          {t.andMore(Math.max(0, worker.runs.length - limit))}
+        </>
+      )}
+      {describeFate(worker, workers.value ?? [])}
+    </>
+  );
 }
 
 /** Says what happens next to the runs of a worker that died. */

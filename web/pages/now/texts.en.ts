@@ -1,6 +1,5 @@
 type Value = string | number;
 
-/** The English texts. */
 export const t = {
   itHoldsNoRunsAny: 'It holds no runs any more.',
   nothingHappensToThemUntil: 'Nothing happens to them until a worker starts.',

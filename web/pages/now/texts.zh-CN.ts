@@ -1,6 +1,5 @@
 import type { t as english } from './texts.en.js';
 
-/** The Chinese texts. */
 export const t: typeof english = {
   itHoldsNoRunsAny: '它已不持有任何运行。',
   nothingHappensToThemUntil: '有 worker 启动之前，它们不会有任何变化。',

@@ -42,37 +42,31 @@ export function ArtifactPreview({ runId, path, note }: Readonly<{ runId: string;
     }
   };
   const current = preview.value;
+  const loaded = current.state === 'loaded' ? current : null;
   return (
     <>
       <div class="row">
         <SafeText as="code" text={path} limit={400} />
         {note === '' ? null : <SafeText as="span" class="dim" text={note} limit={60} />}
-        {current.state === 'loaded' ? (
-          <Button label={t.close} onClick={() => (preview.value = { state: 'closed' })} />
-        ) : (
+        {loaded === null ? (
           <Button label={t.preview} disabled={current.state === 'loading'} onClick={() => void open()} />
+        ) : (
+          <Button label={t.close} onClick={() => (preview.value = { state: 'closed' })} />
         )}
-        {current.state === 'loaded' && current.file.totalBytes <= MAX_DOWNLOAD_BYTES ? (
-          <Button label={t.download} onClick={() => void download(current.file.totalBytes)} />
+        {loaded !== null && loaded.file.totalBytes <= MAX_DOWNLOAD_BYTES ? (
+          <Button label={t.download} onClick={() => void download(loaded.file.totalBytes)} />
         ) : null}
       </div>
-      {current.state === 'loaded' && current.image !== null ? (
-        <ImagePreview
-          bytes={current.image.bytes}
-          width={current.image.width}
-          height={current.image.height}
-          onFailure={() => (preview.value = { ...current, image: null })}
-        />
-      ) : null}
-      {current.state === 'loaded' && current.image === null && isBinary(current.file.text) ? (
-        <p class="preview dim">{t.binary(formatCount(current.file.totalBytes))}</p>
-      ) : null}
-      {current.state === 'loaded' && !isBinary(current.file.text) ? (
+      {loaded === null ? null : loaded.image !== null ? (
+        <ImagePreview {...loaded.image} onFailure={() => (preview.value = { ...loaded, image: null })} />
+      ) : isBinary(loaded.file.text) ? (
+        <p class="preview dim">{t.binary(formatCount(loaded.file.totalBytes))}</p>
+      ) : (
         <pre class="preview" tabIndex={0} aria-label={t.currentContentOfTheFile}>
-          <SafeText text={current.file.text} />
-          <span class="dim"> {describeSize(current.file.totalBytes)}</span>
+          <SafeText text={loaded.file.text} />
+          <span class="dim"> {describeSize(loaded.file.totalBytes)}</span>
         </pre>
-      ) : null}
+      )}
       {current.state === 'failed' ? (
         <Notice tone="bad" title={t.cannotReadTheFile} action={{ label: t.tryAgain, run: open }}>
           <SafeText text={current.failure.message} /> <code>{current.failure.code}</code>
@@ -106,10 +100,7 @@ export function isBinary(text: string): boolean {
 }
 
 /** An agent's image, painted onto a canvas: only its pixels are decoded, so the file cannot run code. */
-function ImagePreview(
-  props: Readonly<{ bytes: Uint8Array<ArrayBuffer>; width: number; height: number; onFailure: () => void }>,
-) {
-  const { bytes, width, height, onFailure } = props;
+function ImagePreview({ bytes, width, height, onFailure }: LoadedImage & Readonly<{ onFailure: () => void }>) {
   const canvas = useRef<HTMLCanvasElement>(null);
   useEffect(() => {
     let isCurrent = true;

@@ -1,5 +1,5 @@
 import type { RawRef } from '../../../src/events/index.js';
-import { findFirstIndex } from '../../../src/base/index.js';
+import { findFirstIndex, groupBy } from '../../../src/base/index.js';
 
 /** A byte range in one stream of one attempt; the end is exclusive. */
 export type ByteSpan = Pick<RawRef, 'attempt_number' | 'stream' | 'byte_from' | 'byte_to'>;
@@ -17,16 +17,9 @@ export function getStreamKey({ attempt_number, stream }: Pick<RawRef, 'attempt_n
 
 /** Joins spans that touch or overlap. */
 export function joinSpans(spans: readonly ByteSpan[]): ByteRanges {
-  const byStream = new Map<string, ByteSpan[]>();
-  for (const span of spans) {
-    const key = getStreamKey(span);
-    const list = byStream.get(key);
-    if (list === undefined) byStream.set(key, [span]);
-    else list.push(span);
-  }
   const joined: ByteSpan[] = [];
   const index = new Map<string, Readonly<{ from: readonly number[]; to: readonly number[] }>>();
-  for (const [key, list] of byStream) {
+  for (const [key, list] of groupBy(spans, getStreamKey)) {
     const spansOfStream = joinStream(list);
     joined.push(...spansOfStream);
     index.set(key, {
@@ -56,21 +49,17 @@ function joinStream(spans: readonly ByteSpan[]): readonly ByteSpan[] {
   return joined;
 }
 
-export interface RefIndex {
-  readonly add: (ref: RawRef | null, index: number) => void;
-  /** Returns at most `limit` events parsed from any of these bytes: single-frame events first, then longer ones. */
-  readonly overlapping: (span: ByteSpan, limit?: number) => readonly number[];
-}
+export type RefIndex = ReturnType<typeof createRefIndex>;
 
 /** Spans of one stream, ordered by both start and end. */
 type Layer = Readonly<{ from: number[]; to: number[]; indexes: number[] }>;
 const DEFAULT_LIMIT = 5000;
 
 /** Creates an index from bytes to events. Spans that overlap others, such as multi-line messages, get another layer. */
-export function createRefIndex(): RefIndex {
+export function createRefIndex() {
   const streams = new Map<string, Layer[]>();
   return {
-    add(ref, index) {
+    add(ref: RawRef | null, index: number) {
       if (ref === null) return;
       const key = getStreamKey(ref);
       let layers = streams.get(key);
@@ -81,7 +70,8 @@ export function createRefIndex(): RefIndex {
       if (layers.some((layer) => addTo(layer, ref, index))) return;
       layers.push({ from: [ref.byte_from], to: [ref.byte_to], indexes: [index] });
     },
-    overlapping(span, limit = DEFAULT_LIMIT) {
+    /** Returns at most `limit` events parsed from any of these bytes: single-frame events first, then longer ones. */
+    overlapping(span: ByteSpan, limit = DEFAULT_LIMIT): readonly number[] {
       const matches: number[] = [];
       for (const { from, to, indexes } of streams.get(getStreamKey(span)) ?? []) {
         for (let at = findFirstAbove(to, span.byte_from); at < from.length && matches.length < limit; at += 1) {

@@ -10,7 +10,8 @@ import { AnsiText } from '../../ui/ansi-text.js';
 import { JsonTree, ValueText } from '../../ui/json-tree.js';
 import { formatDuration, formatUsage } from '../../ui/format.js';
 import { ArtifactPreview } from './artifact.js';
-import { readFileChanges, FileChanges } from '../../ui/file-changes.js';
+import { readFileChanges } from '../../../src/base/index.js';
+import { FileChanges } from '../../ui/file-changes.js';
 import { t } from './texts.js';
 
 /** Messages, tool calls and questions in order. */
@@ -58,7 +59,7 @@ function ConversationItem(props: {
         {state === null ? null : <Badge tone={state.tone}>{state.label}</Badge>}
         {view.kind === 'tool' && view.ms !== null ? <span class="dim">{formatDuration(view.ms)}</span> : null}
         <span class="end">
-          {view.attempt > 1 ? <span class="dim">{t.attemptNumber(view.attempt)}</span> : null}{' '}
+          {view.attempt > 1 ? <span class="dim">{t.attempt(view.attempt)}</span> : null}{' '}
           <Clock at={view.at} start={start} />
         </span>
       </button>

@@ -1,6 +1,5 @@
 import type { FcmpEvent } from '../../../src/events/index.js';
 import { createRefIndex, findFirstAbove, type RefIndex } from './byte-ranges.js';
-import type { FileDiff } from '../../ui/file-changes.js';
 import { findFirstIndex } from '../../../src/base/index.js';
 import { t } from './texts.js';
 
@@ -126,48 +125,7 @@ function getKey(event: FcmpEvent): string | null {
 }
 
 /** An item's state at a point in time, ready to be drawn. */
-export type ItemView = {
-  readonly attempt: number;
-  readonly at: number;
-  readonly seq: number;
-  /** The tool call that started the sub-agent the item belongs to; null for the agent itself. */
-  readonly parent: string | null;
-} & (
-  | { readonly kind: 'start'; readonly sessionId: string | null }
-  | { readonly kind: 'status'; readonly names: readonly string[]; readonly statuses: readonly object[] }
-  | { readonly kind: 'message'; readonly text: string; readonly isComplete: boolean; readonly payload: unknown }
-  | { readonly kind: 'reasoning'; readonly text: string; readonly isComplete: boolean }
-  | ToolView
-  | {
-      readonly kind: 'question';
-      readonly prompt: string;
-      readonly isOpen: boolean;
-      readonly isAnswerable: boolean;
-    }
-  | { readonly kind: 'reply'; readonly text: string }
-  | { readonly kind: 'artifact'; readonly path: string; readonly madeBy: string | null }
-  | { readonly kind: 'diagnostic'; readonly code: string; readonly message: string; readonly subject: string | null }
-  | { readonly kind: 'raw'; readonly stream: 'stdout' | 'stderr'; readonly lines: readonly string[] }
-  | { readonly kind: 'completed'; readonly reason: string; readonly data: EndData }
-  | {
-      readonly kind: 'failed';
-      readonly category: string;
-      readonly code: string;
-      readonly message: string;
-      readonly data: EndData;
-    }
-);
-
-interface ToolView {
-  readonly kind: 'tool';
-  readonly name: string;
-  readonly status: 'started' | 'completed' | 'failed';
-  readonly input: unknown;
-  readonly output: unknown;
-  readonly error: string | null;
-  readonly diff: readonly FileDiff[];
-  readonly ms: number | null;
-}
+export type ItemView = NonNullable<ReturnType<typeof describeItem>>;
 
 export type EndData = EventOf<'conversation.completed' | 'conversation.failed'>['data'];
 
@@ -176,7 +134,7 @@ export function describeItem(
   { events, times, findClosingEvent: findClosing }: Pick<Conversation, 'events' | 'times' | 'findClosingEvent'>,
   item: Item,
   eventCount: number,
-): ItemView | null {
+) {
   const firstIndex = item.events[0] ?? 0;
   const first = events[firstIndex];
   if (first === undefined || firstIndex >= eventCount) return null;
@@ -184,15 +142,16 @@ export function describeItem(
     attempt: first.meta.attempt,
     at: times[firstIndex] ?? 0,
     seq: first.seq,
+    /** The tool call that started the sub-agent the item belongs to; null for the agent itself. */
     parent: ('parent_tool_call_id' in first.data ? first.data.parent_tool_call_id : undefined) ?? null,
   };
   switch (first.type) {
     case 'conversation.started':
-      return { ...common, kind: 'start', sessionId: first.data.session_id };
+      return { ...common, kind: 'start', sessionId: first.data.session_id } as const;
     case 'conversation.status': {
       const statuses = selectParts(events, item, eventCount, first.type).map(({ data }) => data);
       const names = [...new Set(statuses.map(({ status }) => status))];
-      return { ...common, kind: 'status', names, statuses };
+      return { ...common, kind: 'status', names, statuses } as const;
     }
     case 'assistant.message.delta':
     case 'assistant.message.final': {
@@ -200,65 +159,60 @@ export function describeItem(
       const deltas = selectParts(events, item, eventCount, 'assistant.message.delta');
       const text = final?.data.text ?? deltas.map(getText).join('');
       const payload = final?.data.structured_payload;
-      return { ...common, kind: 'message', text, isComplete: final !== undefined, payload };
+      return { ...common, kind: 'message', text, isComplete: final !== undefined, payload } as const;
     }
     case 'assistant.reasoning': {
       const parts = selectParts(events, item, eventCount, 'assistant.reasoning');
       const complete = parts.findLast(({ data }) => data.partial !== true);
       const text = complete === undefined ? parts.map(getText).join('') : complete.data.text;
-      return { ...common, kind: 'reasoning', text, isComplete: complete !== undefined };
+      return { ...common, kind: 'reasoning', text, isComplete: complete !== undefined } as const;
     }
     case 'assistant.tool_call':
-      return { ...common, ...describeTool(events, times, item, eventCount) };
+      return { ...common, ...describeTool(events, times, item, eventCount) } as const;
     case 'user.input.required':
     case 'permission.required': {
       const prompt = first.type === 'permission.required' ? t.allow(first.data.tool) : first.data.prompt;
       const isOpen = findClosing(firstIndex) >= eventCount;
-      return { ...common, kind: 'question', prompt, isOpen, isAnswerable: isAnswerable(first) };
+      return { ...common, kind: 'question', prompt, isOpen, isAnswerable: isAnswerable(first) } as const;
     }
     case 'user.message':
     case 'user.input.replied':
-      return { ...common, kind: 'reply', text: first.data.text };
+      return { ...common, kind: 'reply', text: first.data.text } as const;
     case 'permission.replied':
-      return { ...common, kind: 'reply', text: first.data.decision === 'allow' ? t.allowed : t.denied };
+      return { ...common, kind: 'reply', text: first.data.decision === 'allow' ? t.allowed : t.denied } as const;
     case 'assistant.plan': {
       const lines = first.data.entries.map(
         ({ content, status }) => `- [${status === 'completed' ? 'x' : ' '}] ${content}`,
       );
-      return { ...common, kind: 'reasoning', text: lines.join('\n'), isComplete: true };
+      return { ...common, kind: 'reasoning', text: lines.join('\n'), isComplete: true } as const;
     }
     case 'artifact.modified':
     case 'artifact.deleted':
     case 'artifact.created':
-      return { ...common, kind: 'artifact', path: first.data.path, madeBy: first.data.made_by?.name ?? null };
+      return { ...common, kind: 'artifact', path: first.data.path, madeBy: first.data.made_by?.name ?? null } as const;
     case 'diagnostic.warning': {
       const { code, message, subject = null } = first.data;
-      return { ...common, kind: 'diagnostic', code, message, subject };
+      return { ...common, kind: 'diagnostic', code, message, subject } as const;
     }
     case 'raw.stdout':
     case 'raw.stderr': {
       const lines = selectParts(events, item, eventCount, first.type).map(getText);
-      return { ...common, kind: 'raw', stream: first.type === 'raw.stdout' ? 'stdout' : 'stderr', lines };
+      return { ...common, kind: 'raw', stream: first.type === 'raw.stdout' ? 'stdout' : 'stderr', lines } as const;
     }
     case 'conversation.completed':
-      return { ...common, kind: 'completed', reason: first.data.reason_code, data: first.data };
+      return { ...common, kind: 'completed', reason: first.data.reason_code, data: first.data } as const;
     case 'conversation.failed':
-      return { ...common, kind: 'failed', ...first.data.error, data: first.data };
+      return { ...common, kind: 'failed', ...first.data.error, data: first.data } as const;
   }
 }
 
-function describeTool(
-  events: readonly FcmpEvent[],
-  times: readonly number[],
-  item: Item,
-  eventCount: number,
-): ToolView {
+function describeTool(events: readonly FcmpEvent[], times: readonly number[], item: Item, eventCount: number) {
   const parts = selectParts(events, item, eventCount, 'assistant.tool_call');
   const last = parts.at(-1);
   const lastIndex = item.events[parts.length - 1] ?? 0;
   const status = last?.data.status ?? 'started';
   return {
-    kind: 'tool',
+    kind: 'tool' as const,
     name: last?.data.name ?? '',
     status,
     input: parts.findLast(({ data }) => data.input !== undefined)?.data.input,

@@ -1,4 +1,4 @@
-import { joinSpans, findFirstAbove, type ByteRanges, type ByteSpan } from './byte-ranges.js';
+import { joinSpans, type ByteRanges, type ByteSpan } from './byte-ranges.js';
 import type { Conversation } from './conversation.js';
 import type { EventList, RawRows } from './raw-bytes.js';
 import type { RawRef } from '../../../src/events/index.js';
@@ -100,15 +100,4 @@ export function parseSelection(text: string | null): Selection | null {
 
 function isStream(stream: string | undefined): stream is RawRef['stream'] {
   return stream === 'stdout' || stream === 'stderr' || stream === 'pty';
-}
-
-/** Counts a pane's rows at a point in time; null counts all rows. */
-export function countPaneRows(
-  { conversation, list, rows }: RunData,
-  pane: 'timeline' | 'conversation' | 'events' | 'raw',
-  time: number | null,
-): number {
-  if (pane === 'events') return time === null ? list.events.length : findFirstAbove(list.times, time);
-  if (pane === 'raw') return time === null ? rows.count() : rows.countAt(time);
-  return time === null ? conversation.items.length : conversation.countItems(findFirstAbove(conversation.times, time));
 }

@@ -1,15 +1,15 @@
 import type { TargetedKeyboardEvent } from 'preact';
 import { useEffect } from 'preact/hooks';
+import { readFileChanges, type FileChange } from '../../../src/base/index.js';
 import type { RunView } from '../../../src/server/api/index.js';
 import { findOpenQuestion } from '../../data/read-question.js';
 import { labelState } from '../../ui/badge.js';
 import { Button } from '../../ui/button.js';
-import { FileChanges, readFileChanges, type FileChange } from '../../ui/file-changes.js';
+import { FileChanges } from '../../ui/file-changes.js';
 import { formatCount } from '../../ui/format.js';
 import { Loading } from '../../ui/notice.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { describeItem } from './conversation.js';
-import { countPaneRows } from './highlight.js';
 import type { OpenRun, TabName } from './open-run.js';
 import { ReplyForm } from './reply-box.js';
 import { AttemptsView, ChangedFiles, MAX_ATTEMPTS, RunResultView, TaskView } from './run-details.js';
@@ -22,15 +22,10 @@ const INSPECTOR_TABS: readonly TabName[] = ['result', 'event', 'raw', 'files', '
 /** The tabs that show the selected item; a selection opens the first of them, unless one is open. */
 const SELECTION_TABS: readonly TabName[] = ['event', 'raw', 'diff'];
 
-interface Inspector {
-  readonly tabs: readonly TabName[];
-  readonly tab: TabName;
-  /** The open question; empty if there is none. */
-  readonly question: string;
-}
+type Inspector = ReturnType<typeof useInspector>;
 
 /** Chooses the tabs, and the open one: a new question opens its tab, and so does a selection. */
-export function useInspector(run: OpenRun, view: RunView, isLive: boolean, isNarrow: boolean): Inspector {
+export function useInspector(run: OpenRun, view: RunView, isLive: boolean, isNarrow: boolean) {
   void run.redraws.page.value;
   const question = findQuestion(run, view);
   const interactionId = question?.interactionId ?? null;
@@ -104,8 +99,8 @@ export function InspectorTabs({ run, tabs, tab, question }: Inspector & Readonly
 function Count({ run, name }: Readonly<{ run: OpenRun; name: TabName }>) {
   void run.redraws.page.value;
   if (name !== 'event' && name !== 'raw') return null;
-  const count = countPaneRows(run.data, name === 'event' ? 'events' : 'raw', run.replayTime.value);
-  return <span class="run-pane-count"> {formatCount(count)}</span>;
+  const pane = name === 'event' ? run.data.list : run.data.rows;
+  return <span class="run-pane-count"> {formatCount(pane.count(run.replayTime.value))}</span>;
 }
 
 /** Tabs that limit the conversation to one attempt, for the last attempts; none if there is only one. */

@@ -3,7 +3,7 @@ import type { FcmpEvent } from '../../../src/events/index.js';
 import { summarizeAttempts } from './run-details.js';
 import { createConversation } from './conversation.js';
 import { fcmpEvent } from './fixtures/events.js';
-import { readFileChanges } from '../../ui/file-changes.js';
+import { readFileChanges } from '../../../src/base/index.js';
 import { createItemFilter, findKind, findNextError } from './item-filter.js';
 import { addRoom, hasOpenItem, listMarks, measureBar, getItemName } from './timeline-pane.js';
 

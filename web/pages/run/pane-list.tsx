@@ -3,7 +3,6 @@ import { useState } from 'preact/hooks';
 import { VirtualList } from '../../ui/virtual-list.js';
 import { findFirstAbove } from './byte-ranges.js';
 import { findStart } from './clock.js';
-import type { Item } from './conversation.js';
 import type { OpenRun } from './open-run.js';
 import { setLatest } from '../../../src/base/index.js';
 import { t } from './texts.js';
@@ -59,14 +58,6 @@ function isLoading(state: OpenRun['connection']['value']['state'], isLive: boole
   return state === 'opening' || (!isLive && (state === 'live' || state === 'reconnecting'));
 }
 
-interface VisibleItem {
-  readonly item: Item;
-  /** Changes whenever the item has to be drawn again. */
-  readonly dependencies: readonly unknown[];
-  readonly isHighlighted: boolean;
-  readonly onChoose: () => void;
-}
-
 /** The items of the conversation that match the filter at the replayed time: the rows of two panes. */
 export function listItems(run: OpenRun) {
   const { conversation } = run.data;
@@ -82,14 +73,15 @@ export function listItems(run: OpenRun) {
     const event = conversation.events[conversation.items[itemAt(chosen)]?.events[0] ?? -1];
     if (event !== undefined) run.selection.value = { pane: 'conversation', seq: event.seq };
   };
-  const find = (at: number): VisibleItem | null => {
+  const find = (at: number) => {
     const index = itemAt(at);
     const item = conversation.items[index];
     if (item === undefined) return null;
     const isHighlighted = highlight?.items.has(index) ?? false;
     const isOpen = conversation.findClosingEvent(item.events[0] ?? 0) >= eventCount;
     const eventsSoFar = findFirstAbove(item.events, eventCount - 1);
-    const dependencies = [item, eventsSoFar, isOpen, isHighlighted, hasRunEnded, start];
+    // They change whenever the item has to be drawn again.
+    const dependencies: readonly unknown[] = [item, eventsSoFar, isOpen, isHighlighted, hasRunEnded, start];
     return { item, dependencies, isHighlighted, onChoose: () => onChoose(at) };
   };
   const selected = position < count && itemAt(position) === highlight?.item ? position : null;

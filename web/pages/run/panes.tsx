@@ -10,13 +10,12 @@ import { JsonTree, formatValue } from '../../ui/json-tree.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { Clock, findStart } from './clock.js';
 import { PaneList, type PaneProps } from './pane-list.js';
-import { findFirstAbove } from './byte-ranges.js';
 import { type RawText, ROW_BYTES, type RawRow } from './raw-bytes.js';
 import { Button } from '../../ui/button.js';
 import { t } from './texts.js';
 
-/** The relative widths of the conversation and the inspector. */
-const widths = signal<Readonly<Record<'conversation' | 'inspector', number>>>({ conversation: 1.25, inspector: 1 });
+/** The percentage of the width that the conversation has; the inspector has the rest. */
+const share = signal((5 / 9) * 100);
 
 /**
  * A thin timeline over the full width; below it, the conversation next to the inspector. On a narrow screen, each is a
@@ -44,14 +43,14 @@ export function Panes({ run, view, isLive }: PaneProps & Readonly<{ view: RunVie
         <TimelinePane run={run} isLive={isLive} />
       </div>
       <div class="run-pane-columns">
-        <div class="run-pane-column" style={{ flexGrow: widths.value.conversation }}>
+        <div class="run-pane-column" style={{ flexGrow: share.value }}>
           <AttemptTabs run={run} view={view} />
           <div class="run-pane">
             <ConversationPane run={run} isLive={isLive} />
           </div>
         </div>
         <PaneDivider />
-        <section class="run-pane-column" aria-label={t.inspector} style={{ flexGrow: widths.value.inspector }}>
+        <section class="run-pane-column" aria-label={t.inspector} style={{ flexGrow: 100 - share.value }}>
           <InspectorTabs run={run} {...inspector} />
           <Panel {...shared} tab={tab} />
         </section>
@@ -88,24 +87,18 @@ narrowScreen?.addEventListener('change', ({ matches }) => (isNarrow.value = matc
 /** The divider between the conversation and the inspector. It can be dragged, or moved with the arrow keys. */
 function PaneDivider() {
   const divider = useRef<HTMLDivElement>(null);
-  const sum = widths.value.conversation + widths.value.inspector;
-  const fraction = widths.value.conversation / sum;
-  const setFraction = (next: number): void => {
-    const { left, right } = divideWidth(sum, next);
-    widths.value = { conversation: left, inspector: right };
-  };
   const drag = (event: PointerEvent): void => {
     const before = divider.current?.previousElementSibling?.getBoundingClientRect();
     const after = divider.current?.nextElementSibling?.getBoundingClientRect();
     if (before === undefined || after === undefined || !(divider.current?.hasPointerCapture(event.pointerId) ?? false))
       return;
-    setFraction((event.clientX - before.left) / (after.right - before.left));
+    share.value = limitShare(((event.clientX - before.left) / (after.right - before.left)) * 100);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    const step = event.key === 'ArrowRight' ? 0.05 : event.key === 'ArrowLeft' ? -0.05 : 0;
+    const step = event.key === 'ArrowRight' ? 5 : event.key === 'ArrowLeft' ? -5 : 0;
     if (step === 0) return;
     event.preventDefault();
-    setFraction(fraction + step);
+    share.value = limitShare(share.value + step);
   };
   return (
     <div
@@ -114,7 +107,7 @@ function PaneDivider() {
       role="separator"
       aria-orientation="vertical"
       aria-label={t.widthOfTheConversationPane}
-      aria-valuenow={Math.round(fraction * 100)}
+      aria-valuenow={Math.round(share.value)}
       aria-valuemin={0}
       aria-valuemax={100}
       tabIndex={0}
@@ -125,19 +118,17 @@ function PaneDivider() {
   );
 }
 
-/** Neither of two neighbours becomes narrower than this fraction of their combined width. */
-const MIN_FRACTION = 0.15;
+/** Neither of the two becomes narrower than this percentage of their combined width. */
+const MIN_SHARE = 15;
 
-export function divideWidth(sum: number, fraction: number): Readonly<{ left: number; right: number }> {
-  const left = sum * Math.min(1 - MIN_FRACTION, Math.max(MIN_FRACTION, fraction));
-  return { left, right: sum - left };
+export function limitShare(percentage: number): number {
+  return Math.min(100 - MIN_SHARE, Math.max(MIN_SHARE, percentage));
 }
 
 /** The engine's events, one by one. The selected event is shown in full. */
 export function EventsPane({ run, isLive }: PaneProps) {
   void run.redraws.events.value;
   const { list } = run.data;
-  const replayTime = run.replayTime.value;
   const highlight = run.highlight.value;
   const start = findStart(run);
   const onChoose = (index: number): void => {
@@ -151,7 +142,7 @@ export function EventsPane({ run, isLive }: PaneProps) {
       label={t.events}
       noun="events"
       estimate={53}
-      count={replayTime === null ? list.events.length : findFirstAbove(list.times, replayTime)}
+      count={list.count(run.replayTime.value)}
       selected={highlight?.event ?? null}
       onChoose={onChoose}
       row={(index) => {
@@ -180,7 +171,7 @@ function EventRow(props: {
       <button type="button" class="choose event-head" tabIndex={-1} aria-pressed={isHighlighted} onClick={onChoose}>
         <span class="event-line">
           <span class="dim">{event.attempt_number > 1 ? `${event.attempt_number}:${event.seq}` : event.seq}</span>
-          <span class="event-type">{event.event.type}</span>
+          <span class="event-type one-line">{event.event.type}</span>
           <span class="end">
             <Clock at={at} start={start} />
           </span>
@@ -221,7 +212,6 @@ const PREVIEW_BYTES = 240;
 export function RawPane({ run, isLive }: PaneProps) {
   void run.redraws.raw.value;
   const { rows } = run.data;
-  const replayTime = run.replayTime.value;
   const highlight = run.highlight.value;
   const start = findStart(run);
   const onChoose = (index: number): void => {
@@ -236,7 +226,7 @@ export function RawPane({ run, isLive }: PaneProps) {
         label={t.rawBytes}
         noun="bytes"
         estimate={67}
-        count={replayTime === null ? rows.count() : rows.countAt(replayTime)}
+        count={rows.count(run.replayTime.value)}
         selected={highlight?.row ?? null}
         onChoose={onChoose}
         row={(index) => {

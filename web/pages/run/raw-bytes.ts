@@ -11,15 +11,7 @@ export interface RawRow extends ByteSpan {
 }
 
 /** The rows in the raw bytes pane: ranges of captured bytes in event order, without the bytes. */
-export interface RawRows {
-  readonly count: () => number;
-  readonly row: (index: number) => RawRow;
-  readonly addEvent: (event: RaspEvent, at: number) => void;
-  /** Sets a stream's size, so bytes without an event are shown too. */
-  readonly setSize: (stream: StreamName, size: number) => void;
-  readonly find: (span: ByteSpan) => number | null;
-  readonly countAt: (time: number) => number;
-}
+export type RawRows = ReturnType<typeof createRawRows>;
 
 export const ROW_BYTES = 16 * 1024;
 /** The maximum number of rows, more than anyone would scroll through. */
@@ -33,13 +25,13 @@ interface Stream {
   readonly starts: number[];
 }
 
-export function createRawRows(): RawRows {
+export function createRawRows() {
   // Parallel arrays of numbers: one object per row would take four times as much memory.
   const rowStreams: Stream[] = [];
   const from: number[] = [];
   const to: number[] = [];
   const times: number[] = [];
-  /** The greatest time so far, for {@link RawRows.countAt}. */
+  /** The greatest time so far, for {@link RawRows.count}. */
   const maxTimes: number[] = [];
   const streams = new Map<string, Stream>();
 
@@ -66,8 +58,9 @@ export function createRawRows(): RawRows {
   }
 
   return {
-    count: () => from.length,
-    row(index) {
+    /** Counts the rows up to a time; null counts all. */
+    count: (time: number | null = null) => (time === null ? from.length : findFirstAbove(maxTimes, time)),
+    row(index: number): RawRow {
       const at = times[index] ?? Number.NaN;
       const stream = rowStreams[index];
       const byte_to = to[index] ?? 0;
@@ -79,22 +72,22 @@ export function createRawRows(): RawRows {
         isLast: stream?.end === byte_to,
       };
     },
-    addEvent({ raw_ref: ref }, at) {
+    addEvent({ raw_ref: ref }: RaspEvent, at: number) {
       if (ref === null) return;
       const stream = findStream(ref);
       if (ref.byte_to <= stream.end) return;
       extend(stream, ref.byte_from, Number.NaN);
       extend(stream, ref.byte_to, at);
     },
-    setSize(name, size) {
+    /** Sets a stream's size, so bytes without an event are shown too. */
+    setSize(name: StreamName, size: number) {
       extend(findStream(name), size, Number.NaN);
     },
-    find(span) {
+    find(span: ByteSpan) {
       const stream = streams.get(getStreamKey(span));
       if (stream === undefined || span.byte_from >= stream.end) return null;
       return stream.rows[findFirstAbove(stream.starts, span.byte_from) - 1] ?? null;
     },
-    countAt: (time) => findFirstAbove(maxTimes, time),
   };
 }
 
@@ -125,6 +118,8 @@ export interface EventList {
   /** The time of each event, in milliseconds, never decreasing. */
   readonly times: readonly number[];
   readonly refs: RefIndex;
+  /** Counts the events up to a time; null counts all. */
+  readonly count: (time: number | null) => number;
   readonly append: (event: RaspEvent) => number;
   readonly find: (attempt: number, seq: number) => number | null;
 }
@@ -137,6 +132,7 @@ export function createEventList(): EventList {
     events,
     times,
     refs,
+    count: (time) => (time === null ? events.length : findFirstAbove(times, time)),
     append(event) {
       const time = Math.max(times.at(-1) ?? 0, Date.parse(event.ts));
       refs.add(event.raw_ref, events.length);
@@ -160,12 +156,7 @@ export type RawText =
   | { readonly state: 'loading' | 'truncated' | 'unreadable' };
 
 /** A run's bytes, fetched in blocks when they become visible; only a few blocks stay in memory. */
-export interface RawBlocks {
-  /** Returns the text of the first `maxBytes` bytes of a span; missing bytes are fetched, then `onChange` is called. */
-  readonly text: (span: ByteSpan & { readonly isLast: boolean }, maxBytes?: number) => RawText;
-  readonly problems: () => readonly string[];
-  readonly retry: () => void;
-}
+export type RawBlocks = ReturnType<typeof createRawBlocks>;
 
 type ReadBytes = (span: ByteSpan) => Promise<Uint8Array>;
 
@@ -177,7 +168,7 @@ const MAX_CONCURRENT = 2;
 const MAX_WAITING = 32;
 type Block = Readonly<{ bytes: Uint8Array; isTruncated: boolean }>;
 
-export function createRawBlocks(read: ReadBytes, onChange: () => void): RawBlocks {
+export function createRawBlocks(read: ReadBytes, onChange: () => void) {
   /** The most recently used blocks, the latest at the end. */
   const blocks = new Map<string, Block>();
   const requested = new Map<string, ByteSpan>();
@@ -239,7 +230,8 @@ export function createRawBlocks(read: ReadBytes, onChange: () => void): RawBlock
   }
 
   return {
-    text({ isLast, ...span }, maxBytes = Number.POSITIVE_INFINITY) {
+    /** Returns the text of the first `maxBytes` bytes of a span; missing bytes are fetched, then `onChange` is called. */
+    text({ isLast, ...span }: ByteSpan & { readonly isLast: boolean }, maxBytes = Infinity): RawText {
       const before = Math.min(BYTES_BEFORE, span.byte_from);
       const byte_to = Math.min(span.byte_to, span.byte_from + maxBytes);
       const { attempt_number, stream } = span;
@@ -249,7 +241,7 @@ export function createRawBlocks(read: ReadBytes, onChange: () => void): RawBlock
       return { state: 'loaded', text: isEnd ? decodeLastSpan(bytes, before) : decodeSpan(bytes, before) };
     },
     problems: () => [...new Set(problems.values())],
-    retry() {
+    retry: (): void => {
       for (const [key, block] of blocks) if (block.isTruncated) blocks.delete(key);
       problems.clear();
       onChange();

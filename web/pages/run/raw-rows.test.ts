@@ -76,7 +76,7 @@ test('counts the rows that had arrived at a point in time', () => {
   const rows = createRawRows();
   rows.addEvent(createEvent(0, 10), 1000);
   rows.addEvent(createEvent(10, 20), 2000);
-  expect([rows.countAt(999), rows.countAt(1000), rows.countAt(1999), rows.countAt(2000)]).toEqual([0, 1, 1, 2]);
+  expect([rows.count(999), rows.count(1000), rows.count(1999), rows.count(2000)]).toEqual([0, 1, 1, 2]);
 });
 
 test('stream files are recognized by their names', () => {

@@ -1,10 +1,10 @@
 import { hasScope } from '../../app/session.js';
 import { client, getServerTime } from '../../data/client.js';
-import { delayAction, delayedActions, findAnswerObstacle } from '../../data/delayed-actions.js';
+import { delayAction, findAnswerObstacle, findDelayed } from '../../data/delayed-actions.js';
 import { isReplaced, QUESTION_REPLACED, type OpenQuestion } from '../../data/read-question.js';
 import { useAction } from '../../data/resource.js';
 import { findEntry, loadWaiting, waiting } from '../../data/waiting.js';
-import { readCommand } from '../../../src/base/index.js';
+import { readCommand, readFileChanges } from '../../../src/base/index.js';
 import { formatWait, Timestamp } from '../../ui/format.js';
 import { Refused } from '../../ui/notice.js';
 import { Markdown } from '../../ui/markdown.js';
@@ -12,7 +12,7 @@ import { submitByKey } from '../../ui/form.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { useDraft } from '../../ui/use-draft.js';
 import { JsonTree } from '../../ui/json-tree.js';
-import { FileChanges, readFileChanges } from '../../ui/file-changes.js';
+import { FileChanges } from '../../ui/file-changes.js';
 import './reply-box.css';
 import { t } from './texts.js';
 
@@ -159,8 +159,7 @@ function PermissionAnswer(props: {
   readonly onAnswer: (option: PermissionOption) => void;
 }) {
   const { entryId, permission, helpId, onAnswer } = props;
-  const action = delayedActions.value.findLast(({ parts }) => parts.some(({ id }) => id === entryId));
-  const isPending = action !== undefined && action.state !== 'failed';
+  const { action, isPending } = findDelayed(entryId);
   const isKnown = permission.tool !== undefined;
   const entry = findEntry(entryId);
   return (

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { DiffLines, diffLines } from '../../ui/file-changes.js';
+import { diffLines } from '../../../src/base/index.js';
+import { DiffLines } from '../../ui/file-changes.js';
 import { DataTable } from '../../ui/row-table.js';
 import type { RunView } from '../../../src/server/api/index.js';
 import { JsonTree, ValueText } from '../../ui/json-tree.js';
@@ -226,7 +227,7 @@ function NoteList({ title, lines }: Readonly<{ title: string; lines: readonly No
   if (lines.length === 0) return null;
   return (
     <Part title={title}>
-      <ul class="plain">
+      <ul class="list">
         {lines.slice(0, 100).map(([code, message, detail], index) => (
           <li key={index}>
             <Badge>{code}</Badge> <SafeText text={message} limit={1000} />
@@ -277,7 +278,7 @@ function Lines({ title, lines }: Readonly<{ title: string; lines: readonly strin
   return (
     <>
       <h3>{title}</h3>
-      <ul class="plain">
+      <ul class="list">
         {lines.slice(0, MAX_LINES).map((line, index) => (
           <li key={index}>
             <SafeText text={line} limit={500} />
@@ -301,7 +302,7 @@ export function ChangedFiles(
   if (files.length === 0) return <p class="dim">{t.theRunChangedNoFiles}</p>;
   return (
     <>
-      <ul class="plain">
+      <ul class="list">
         {files.slice(0, MAX_FILES).map(({ change, path }) => (
           <li key={`${change} ${path}`}>
             {change === 'deleted' ? (

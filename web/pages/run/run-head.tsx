@@ -29,7 +29,7 @@ export function RunHead(props: Readonly<{ run: RunView; onChange: () => void; co
   return (
     <header class="run-head">
       <div class="run-title">
-        <h1>
+        <h1 class="one-line">
           <a href="/runs">{t.pages.runs}</a> / <SafeText text={run.title ?? id} limit={200} />
         </h1>
         <span class="end row run-actions">
@@ -40,7 +40,7 @@ export function RunHead(props: Readonly<{ run: RunView; onChange: () => void; co
           <RunAgain run={run} isPrimary={review === undefined} />
           <details class="menu" onKeyDown={closeOnEscape}>
             <summary class="button">{t.more}</summary>
-            <div class="menu-list">
+            <div class="menu-list popup">
               <Link label={t.export} class="button" href={`/v1/runs/${encodeURIComponent(id)}/export`} download />
               <RunExports id={id} hasEnded={state === 'ended'} />
             </div>

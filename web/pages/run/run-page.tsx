@@ -1,7 +1,7 @@
 import { signal, useSignal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { query, route, setQuery } from '../../app/router.js';
-import { FailureNotice, Loading, Notice, type Tone } from '../../ui/notice.js';
+import { Loaded, Loading, Notice, type Tone } from '../../ui/notice.js';
 import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
 import { FailureCard, useLastStderr, RunHead } from './run-head.js';
@@ -9,11 +9,11 @@ import { Panes } from './panes.js';
 import { openRun, reopenRun, type OpenRun } from './open-run.js';
 import { parseSelection, formatSelection } from './highlight.js';
 import { formatCount } from '../../ui/format.js';
-import { Badge, labelState } from '../../ui/badge.js';
-import { findNextError, ITEM_KINDS, type ItemKind } from './item-filter.js';
+import { Badge, listStateOptions } from '../../ui/badge.js';
+import { findNextError, ITEM_KINDS } from './item-filter.js';
 import { Button } from '../../ui/button.js';
 import { useKeys } from '../../ui/row-table.js';
-import { Options } from '../../ui/form.js';
+import { Select } from '../../ui/form.js';
 import { formatOffset, findEnd, findStart } from './clock.js';
 import { findFirstAbove } from './byte-ranges.js';
 import './run.css';
@@ -73,14 +73,10 @@ function LoadedRun({ id }: Readonly<{ id: string }>) {
   const isStderrLoading = isFailed && !wasLive.current && stderr.value === null && stderr.failure === null;
   if (record.value !== null && isStderrLoading) return <Loading />;
   if (record.value === null) {
-    return record.failure === null ? (
-      <Loading />
-    ) : (
+    return (
       <div class="stack">
-        <h1>{t.run}</h1>
-        <FailureNotice title={t.cannotLoadTheRun} failure={record.failure} reload={record.reload}>
-          <a href="/runs">{t.allRuns}</a>
-        </FailureNotice>
+        {record.failure === null ? null : <h1>{t.run}</h1>}
+        <Loaded resource={record} title={t.cannotLoadTheRun} hint={<a href="/runs">{t.allRuns}</a>} />
       </div>
     );
   }
@@ -96,7 +92,7 @@ function LoadedRun({ id }: Readonly<{ id: string }>) {
       <div class={hasTools.value ? 'run-bar has-tools' : 'run-bar'}>
         <Button
           label={t.findAndReplay}
-          class="tools-toggle"
+          class="narrow-only end"
           aria-expanded={hasTools.value}
           onClick={() => (hasTools.value = !hasTools.value)}
         />
@@ -219,19 +215,18 @@ export function FindBar({ run }: Readonly<{ run: OpenRun }>) {
           timer.current = setTimeout(() => filter.set({ text: currentTarget.value.trim() }), DEBOUNCE_MS);
         }}
       />
-      <label>
-        <span class="visually-hidden">{t.kind}</span>
-        <select
-          value={kind ?? ''}
-          onChange={({ currentTarget }) =>
-            filter.set({ kind: ITEM_KINDS.find((name): name is ItemKind => name === currentTarget.value) ?? null })
-          }
-        >
-          <option value="">{t.allKinds}</option>
-          <Options options={ITEM_KINDS.map((value) => ({ value, label: labelState(value) }))} />
-        </select>
-      </label>
-      <Button label={t.errorsOnly} aria-pressed={errorsOnly} onClick={() => filter.set({ errorsOnly: !errorsOnly })} />
+      <Select
+        label={t.kind}
+        value={kind ?? ''}
+        options={[{ value: '', label: t.allKinds }, ...listStateOptions(ITEM_KINDS)]}
+        onChange={(value) => filter.set({ kind: ITEM_KINDS.find((name) => name === value) ?? null })}
+      />
+      <Button
+        label={t.errorsOnly}
+        class="toggle"
+        aria-pressed={errorsOnly}
+        onClick={() => filter.set({ errorsOnly: !errorsOnly })}
+      />
       <Button label={t.nextError} aria-keyshortcuts="n" onClick={() => goToError(1)} />
       <output class="dim find-count">
         {filter.isOn.value ? `${t.found(formatCount(count))}${filter.isDone.value ? '' : ' …'}` : ''}
@@ -301,12 +296,12 @@ export function ReplayBar({ run }: Readonly<{ run: OpenRun }>) {
       <output class="clock">
         {hasTime ? `${formatOffset(position - start)} / ${formatOffset(end - start)}` : '–'}
       </output>
-      <label>
-        <span class="visually-hidden">{t.speed}</span>
-        <select value={speed.value} onChange={({ currentTarget }) => (speed.value = Number(currentTarget.value))}>
-          <Options options={SPEEDS.map((factor) => ({ value: String(factor), label: `${factor}×` }))} />
-        </select>
-      </label>
+      <Select
+        label={t.speed}
+        value={String(speed.value)}
+        options={SPEEDS.map((factor) => ({ value: String(factor), label: `${factor}×` }))}
+        onChange={(factor) => (speed.value = Number(factor))}
+      />
     </div>
   );
 }

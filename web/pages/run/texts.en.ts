@@ -1,6 +1,5 @@
 type Value = string | number;
 
-/** The English texts. */
 export const t = {
   preview: 'Preview',
   download: 'Download',
@@ -110,7 +109,6 @@ export const t = {
   replay: 'Replay',
   positionInTheRun: 'Position in the run',
   positionOf: (position: Value, length: Value) => `${position} of ${length}`,
-  failedMark: ' Failed',
   message: 'Message',
   file: 'File',
   turns: (count: number) => `${count} ${count === 1 ? 'turn' : 'turns'}`,
@@ -123,7 +121,6 @@ export const t = {
   binary: (bytes: string) => `Binary file, ${bytes} bytes. Download it to view it.`,
   size: (bytes: string, isCut: boolean) =>
     `${bytes} bytes in total${isCut ? '; the preview ends after the first MiB' : ''}`,
-  attemptNumber: (attempt: number) => `Attempt ${attempt}`,
   allowing: (tool: string) => `Allowing ${tool}`,
   denying: (tool: string) => `Denying ${tool}`,
   readOnly: (scope: string) => `The agent is waiting for an answer. Read-only: this token lacks the scope "${scope}".`,

@@ -1,6 +1,5 @@
 import type { t as english } from './texts.en.js';
 
-/** The Chinese texts. */
 export const t: typeof english = {
   preview: '预览',
   download: '下载',
@@ -109,7 +108,6 @@ export const t: typeof english = {
   replay: '重放',
   positionInTheRun: '运行中的位置',
   positionOf: (position, length) => `${position} / ${length}`,
-  failedMark: ' 失败',
   message: '消息',
   file: '文件',
   turns: (count) => `${count} 个回合`,
@@ -120,7 +118,6 @@ export const t: typeof english = {
   },
   binary: (bytes) => `二进制文件，${bytes} 字节。请下载后查看。`,
   size: (bytes, isCut) => `共 ${bytes} 字节${isCut ? '；预览到第一个 MiB 为止' : ''}`,
-  attemptNumber: (attempt) => `尝试 ${attempt}`,
   allowing: (tool) => `正在允许 ${tool}`,
   denying: (tool) => `正在拒绝 ${tool}`,
   readOnly: (scope) => `智能体在等待回答。只读：这个令牌没有权限范围 "${scope}"。`,

@@ -95,7 +95,7 @@ function TimelineRow(props: {
       <button type="button" class="choose" tabIndex={-1} aria-pressed={isHighlighted} onClick={onChoose}>
         <span class="timeline-name one-line">
           <span class="timeline-kind">{KIND_LABELS[kind]}</span> <SafeText text={getItemName(conversation, item)} />
-          {isFailed ? <span class="timeline-error">{t.failedMark}</span> : null}
+          {isFailed ? <span class="timeline-error"> {t.states.failed}</span> : null}
         </span>
         <span class="timeline-track">
           <span class="timeline-bar" style={{ left: `${left}%`, width: `${width}%` }} />
@@ -149,24 +149,17 @@ function shorten(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim().slice(0, MAX_NAME_LENGTH);
 }
 
-interface TimelineBar {
-  readonly from: number;
-  readonly to: number;
-  /** Whether it is still in progress: a running tool or an open question. */
-  readonly isOpen: boolean;
-}
-
 /**
  * Measures the start and end of an item. A tool lasts from its start to its end, and a question until it is answered. A
  * message starts with the previous event, because the model has worked on it since then. The first item starts with the
- * run, so its length shows how long the agent took to start.
+ * run, so its length shows how long the agent took to start. A running tool and an open question are open.
  */
 export function measureBar(
   { events, times, findClosingEvent: findClosing }: Pick<Conversation, 'events' | 'times' | 'findClosingEvent'>,
   item: Item,
   eventCount: number,
   { start, end: now }: Readonly<{ start: number; end: number }>,
-): TimelineBar {
+) {
   const first = item.events[0] ?? 0;
   const last = findLast(item.events, eventCount);
   const from = times[first] ?? now;

@@ -14,16 +14,10 @@ const STEP_S = 3 * 3600;
 const RELOAD_MS = 60_000;
 const BAR_COUNT = LENGTH_S / STEP_S;
 
-interface Bar {
-  readonly from: string;
-  readonly to: string;
-  readonly success: number;
-  readonly failed: number;
-  readonly other: number;
-}
+type Bar = ReturnType<typeof listBars>[number];
 
 /** Adds up the outcomes of each step, for one engine or all. */
-export function listBars({ buckets, step_s }: StatisticsView, engine: string | null): readonly Bar[] {
+export function listBars({ buckets, step_s }: StatisticsView, engine: string | null) {
   return buckets.map(({ at, runs }) => {
     const bar = { success: 0, failed: 0, other: 0 };
     for (const { engine: name, outcomes } of runs) {

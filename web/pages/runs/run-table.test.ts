@@ -44,7 +44,7 @@ test('a run that has ended shows its outcome', () => {
   expect(describeRun(ended, NOW)).toMatchObject({
     state: 'failed',
     isLive: false,
-    failure: { code: 'OUTPUT_NOT_VALIDATED', message: 'No JSON.' },
+    failure: 'No JSON.',
     durationMs: 2500,
   });
 });

@@ -47,7 +47,7 @@ function Task({ run }: Readonly<{ run: RunSummary }>) {
           <WaitingFor waiting={run.waiting_for} />
         </span>
       )}
-      {failure === null ? null : <SafeText as="span" class="below" text={failure.message} />}
+      {failure === null ? null : <SafeText as="span" class="below" text={failure} />}
     </>
   );
 }
@@ -164,26 +164,18 @@ export function describeTotals(runs: readonly RunSummary[]): string {
   ].join(' · ');
 }
 
-interface RunRow {
-  readonly state: string;
-  readonly isLive: boolean;
-  readonly title: string;
-  readonly failure: Readonly<{ code: string; message: string }> | null;
-  readonly durationMs: number | null;
-}
-
 /** Describes a run for the list. `needsPerson`: an inbox item about it is open. */
 export function describeRun(
   { state, title, result, started_at, ended_at, cancel_requested }: RunSummary,
   now: number,
   needsDecision = false,
-): RunRow {
+) {
   const isLive = state === 'running';
   return {
     state: cancel_requested && isLive ? 'canceling' : needsDecision ? 'needs-human' : (result?.status ?? state),
     isLive,
     title: title === '' ? t.noPrompt : title,
-    failure: result?.error === undefined ? null : { code: result.error.code, message: toOneLine(result.error.message) },
+    failure: result?.error === undefined ? null : toOneLine(result.error.message),
     // The duration would be negative if the local clock is slightly behind the server's.
     durationMs:
       started_at === null

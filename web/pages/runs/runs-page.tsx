@@ -230,7 +230,7 @@ function ViewBar() {
       </nav>
       <details class="column-choice" onToggle={({ currentTarget }) => (isChoosing.value = currentTarget.open)}>
         <summary>{t.columns}</summary>
-        <div class="column-list">
+        <div class="column-list popup">
           {(isChoosing.value ? OPTIONAL_COLUMNS : []).map((column) => (
             <label key={column} class="row">
               <input type="checkbox" checked={columns.value.includes(column)} onChange={() => toggleColumn(column)} />

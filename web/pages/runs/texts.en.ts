@@ -1,6 +1,5 @@
 type Value = string | number;
 
-/** The English texts. */
 export const t = {
   endedFailed: (total: Value, failed: Value) => `${total} ended, ${failed} failed`,
   in7DaysDragTo: 'in 7 days · drag to select',

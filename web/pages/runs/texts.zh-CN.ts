@@ -1,6 +1,5 @@
 import type { t as english } from './texts.en.js';
 
-/** The Chinese texts. */
 export const t: typeof english = {
   endedFailed: (total, failed) => `${total} 次结束，${failed} 次失败`,
   in7DaysDragTo: '7 天内 · 拖动选择',

@@ -7,9 +7,7 @@ import { ResourcePage } from '../../ui/list-page.js';
 import { RowTable, type Column } from '../../ui/row-table.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { Timestamp, formatMoment, formatMoney, formatShort, formatTimeZone } from '../../ui/format.js';
-import { workers } from '../../data/waiting.js';
-import { RunLink } from '../../ui/facts.js';
-import { describeFate, nameWorker, Meter, nameBudget } from '../now/now-parts.js';
+import { Fate, nameWorker, Meter, nameBudget } from '../now/now-parts.js';
 import { t } from './texts.js';
 import { toPath } from '../../app/route.js';
 import { hasScope } from '../../app/session.js';
@@ -29,7 +27,11 @@ const COLUMNS: readonly Column<WorkerRecord>[] = [
     cell: (worker) => (
       <>
         <SafeText text={nameWorker(worker)} limit={100} />
-        {worker.state === 'gone' ? <Fate worker={worker} /> : null}
+        {worker.state === 'gone' ? (
+          <span class="below">
+            <Fate worker={worker} />
+          </span>
+        ) : null}
       </>
     ),
   },
@@ -38,27 +40,6 @@ const COLUMNS: readonly Column<WorkerRecord>[] = [
   { name: t.engines, width: '26%', cell: ({ engines }) => <SafeText text={engines.join(', ')} limit={300} /> },
   { name: t.lastSeen, width: '9.5rem', class: 'nowrap', cell: ({ seen_at }) => <Timestamp at={seen_at} /> },
 ];
-
-/** The runs of a worker that died, and what happens to them next. */
-function Fate({ worker }: Readonly<{ worker: WorkerRecord }>) {
-  return (
-    <span class="below">
-      {worker.runs.length === 0 ? null : (
-        <>
-          {t.holds}{' '}
-          {worker.runs.map((run, index) => (
-            <span key={run}>
-              {index === 0 ? '' : ', '}
-              <RunLink id={run} />
-            </span>
-          ))}
-          {t.endOfRuns}
-        </>
-      )}
-      {describeFate(worker, workers.value ?? [])}
-    </span>
-  );
-}
 
 /** The workers that share the store: their hosts, their engines, and whether they are alive. */
 export function WorkersPage() {

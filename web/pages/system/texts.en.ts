@@ -1,4 +1,3 @@
-/** The English texts. */
 export const t = {
   noBudgets: 'No budgets',
   limitsOnTokensAndCost: 'Limits on tokens and cost are configured under budgets.',
@@ -19,7 +18,6 @@ export const t = {
   ofLimit: (limit: string) => ` of ${limit}`,
   reserved: (amount: string) => `${amount} including reservations for active runs`,
   busy: (busy: number, capacity: number) => `${busy} of ${capacity}`,
-  endOfRuns: '. ',
   any: 'Any',
   no: 'No.',
   path: 'Path',

@@ -1,6 +1,5 @@
 import type { t as english } from './texts.en.js';
 
-/** The Chinese texts. */
 export const t: typeof english = {
   noBudgets: '没有预算',
   limitsOnTokensAndCost: 'token 和费用的上限在配置的 budgets 里设置。',
@@ -20,7 +19,6 @@ export const t: typeof english = {
   ofLimit: (limit) => ` / ${limit}`,
   reserved: (amount) => `${amount}，包括为进行中的运行预留的`,
   busy: (busy, capacity) => `${busy} / ${capacity}`,
-  endOfRuns: '。',
   any: '任意',
   no: '序号',
   path: '路径',

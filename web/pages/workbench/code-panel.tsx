@@ -10,7 +10,7 @@ import { t } from './texts.js';
 
 const ENVIRONMENTS: Readonly<Record<keyof CodeForResult, Readonly<{ name: string; help: ComponentChildren }>>> = {
   library: {
-    name: t.library,
+    name: t.asLibrary,
     help: (
       <>
         <code>text</code>

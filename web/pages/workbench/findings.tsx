@@ -87,7 +87,7 @@ function FindingList<Item>(props: {
       <h3>
         {title} <span class="dim">{formatCount(total)}</span>
       </h3>
-      <ol class="entries">{visibleItems.map(children)}</ol>
+      <ol class="list entries">{visibleItems.map(children)}</ol>
       {visibleItems.length < items.length ? (
         <button type="button" class="link" onClick={() => (showsAll.value = true)}>
           {t.more(items.length - visibleItems.length)}

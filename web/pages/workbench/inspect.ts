@@ -16,7 +16,6 @@ import type {
 import type { Inspection, ValueNote, LimitedList, Span, WorkbenchOptions, CandidateView } from './inspection.js';
 import { locatePath } from './locate-path.js';
 import { formatPath, createRowKey, toValueRows } from './inspection.js';
-import { groupBy } from '../../../src/base/index.js';
 
 const MAX_LISTED = 200;
 /** The maximum number of characters scanned to locate notes in the input; each lookup scans its candidate. */
@@ -68,10 +67,7 @@ function inspectSuccess(text: string, result: ParseSuccess<unknown>): Inspected 
     repairs: limitList(repairs),
     notes,
     warnings: result.warnings.slice(0, MAX_LISTED),
-    value: toValueRows(
-      value,
-      groupBy(notes.items, ({ row }) => row),
-    ),
+    value: toValueRows(value, notes.items),
   };
   return { inspection, value };
 }
@@ -89,13 +85,7 @@ function inspectFailure(text: string, result: ParseFailure): Inspected {
       return { finder, start, end, state: 'rejected', code, reason };
     }),
     notes,
-    value:
-      error.value === undefined
-        ? null
-        : toValueRows(
-            error.value,
-            groupBy(notes.items, ({ row }) => row),
-          ),
+    value: error.value === undefined ? null : toValueRows(error.value, notes.items),
   };
   return { inspection, value: error.value };
 }

@@ -7,6 +7,7 @@ import type {
   Warning,
   Path,
 } from '../../../src/json/index.js';
+import { groupBy } from '../../../src/base/index.js';
 
 export type InspectionInput = Readonly<{ text: string; schemaText: string; options: WorkbenchOptions }>;
 
@@ -76,7 +77,6 @@ type ValueBounds = Readonly<{ rows: number; characters: number }>;
 
 /** The default limits: enough to read. The complete value can be copied. */
 const VALUE_BOUNDS: ValueBounds = { rows: 2000, characters: 1000 };
-type NotesByRow = ReadonlyMap<string, readonly ValueNote[]>;
 
 interface Frame {
   readonly entries: readonly (readonly [string | number, unknown])[];
@@ -86,12 +86,17 @@ interface Frame {
 }
 
 /** Formats a value's first lines as JSON, with their notes. Stops after enough lines, however large the value is. */
-export function toValueRows(value: unknown, notes: NotesByRow, bounds: ValueBounds = VALUE_BOUNDS): ValueView {
+export function toValueRows(
+  value: unknown,
+  notes: readonly ValueNote[],
+  bounds: ValueBounds = VALUE_BOUNDS,
+): ValueView {
+  const notesByRow = groupBy(notes, ({ row }) => row);
   const rows: ValueRow[] = [];
   const open: Frame[] = [];
   const write = (part: unknown, key: string | number | null, path: Path, isLast: boolean): void => {
     const common = { depth: open.length, key: typeof key === 'string' ? JSON.stringify(key) : null };
-    const rowNotes = notes.get(createRowKey(path)) ?? [];
+    const rowNotes = notesByRow.get(createRowKey(path)) ?? [];
     const comma = isLast ? '' : ',';
     const entries = listEntries(part, bounds.rows);
     if (entries === null) {

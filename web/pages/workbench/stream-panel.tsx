@@ -83,7 +83,7 @@ export function StreamPanel(props: Readonly<{ reading: TextReading | null; fail:
         />
         <Slider label={t.chunk} at={size} count={CHUNK_LENGTHS.length} unit={t.characters(chunkLength)} />
       </div>
-      <div class="streamed">
+      <div class="streamed stack">
         <div class="stack">
           <progress
             aria-label={t.progress}
@@ -142,7 +142,7 @@ function StreamState({ view }: Readonly<{ view: StreamView | null }>) {
   return (
     <>
       <Badge tone={view.complete ? 'good' : 'plain'}>{view.complete ? t.complete : t.growing}</Badge>
-      <span class="dim changed">
+      <span class="dim">
         {view.changed.length === 0 ? t.nothingChanged : t.changed}
         <SafeText text={view.changed.map((path) => (path === '' ? t.root : path)).join(', ')} limit={200} />
       </span>

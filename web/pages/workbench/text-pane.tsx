@@ -99,28 +99,16 @@ export function TextPane({ reading }: Readonly<{ reading: TextReading | null }>)
           />
         </span>
         <span class="end row">
-          <label class="visually-hidden" for="workbench-example">
-            {t.example}
-          </label>
-          <select
+          <ExampleSelect
             id="workbench-example"
-            value=""
-            onChange={({ currentTarget }) => {
-              const example = EXAMPLES[Number(currentTarget.value)];
-              const isChosen = currentTarget.value !== '';
-              currentTarget.value = '';
-              if (!isChosen || example === undefined) return;
+            label={t.example}
+            title={t.examples}
+            examples={EXAMPLES}
+            onChoose={(example) => {
               refusal.value = null;
               openExample(example);
             }}
-          >
-            <option value="">{t.examples}</option>
-            {EXAMPLES.map(({ name }, index) => (
-              <option key={name} value={index}>
-                {name}
-              </option>
-            ))}
-          </select>
+          />
           <label class="button file">
             {t.openFile}
             <input
@@ -159,6 +147,34 @@ export function TextPane({ reading }: Readonly<{ reading: TextReading | null }>)
         {refusal.value ?? (isStorable.value ? t.kept : t.notKept)}
       </p>
     </section>
+  );
+}
+
+/** A list of examples to choose from. It shows its title again afterwards, because the example can then be edited. */
+export function ExampleSelect<Example extends { readonly name: string }>(props: {
+  readonly id: string;
+  readonly label: string;
+  readonly title: string;
+  readonly examples: readonly Example[];
+  readonly onChoose: (example: Example) => void;
+}) {
+  const { id, label, title, examples, onChoose } = props;
+  return (
+    <select
+      id={id}
+      aria-label={label}
+      value=""
+      onChange={({ currentTarget }) => {
+        const example = examples.find(({ name }) => name === currentTarget.value);
+        currentTarget.value = '';
+        if (example !== undefined) onChoose(example);
+      }}
+    >
+      <option value="">{title}</option>
+      {examples.map(({ name }) => (
+        <option key={name}>{name}</option>
+      ))}
+    </select>
   );
 }
 
@@ -286,15 +302,7 @@ function Part(props: Readonly<{ segment: Segment; found: Found }>) {
   );
 }
 
-interface Segment {
-  readonly start: number;
-  readonly text: string;
-  readonly candidate: number | null;
-  readonly starts: readonly number[];
-  readonly repairs: readonly number[];
-  readonly note: number | null;
-  readonly chosen: boolean;
-}
+type Segment = ReturnType<typeof markText>[number];
 
 /** The ranges to mark. The numbers in a {@link Segment} are indexes into these lists. */
 interface Marks {
@@ -322,11 +330,7 @@ export function moveWindow({ start }: Span, length: number, direction: 1 | -1): 
 }
 
 /** Splits a part of the input wherever a mark starts or ends. The joined segments equal the part. */
-export function markText(
-  text: string,
-  window: Span,
-  { candidates, repairs, notes, chosen }: Marks,
-): readonly Segment[] {
+export function markText(text: string, window: Span, { candidates, repairs, notes, chosen }: Marks) {
   const { start, end } = window;
   const locatedNotes = notes.filter((note) => note !== null);
   const spans = [...candidates, ...locatedNotes, ...(chosen === null ? [] : [chosen])];

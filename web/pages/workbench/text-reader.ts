@@ -105,7 +105,7 @@ export function startStream(text: string, schema: AlignableSchema | undefined, c
         received,
         length: text.length,
         tail: text.slice(Math.max(0, received - TAIL_LENGTH), received),
-        value: value === undefined ? null : toValueRows(value, new Map(), STREAMED_VALUE_BOUNDS),
+        value: value === undefined ? null : toValueRows(value, [], STREAMED_VALUE_BOUNDS),
         changed: [...changed].slice(-MAX_CHANGED),
         complete: snapshot.complete,
         ended: result === null ? null : describeEnd(result),

@@ -1,8 +1,7 @@
 type Value = string | number;
 
-/** The English texts. */
 export const t = {
-  library: 'Library',
+  asLibrary: 'Library',
   isTheModelOutputAbove: ' is the model output above.',
   commandLine: 'Command line',
   saveTheModelOutputAs: 'Save the model output as answer.txt and the schema as schema.json.',

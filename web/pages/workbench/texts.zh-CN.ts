@@ -1,8 +1,7 @@
 import type { t as english } from './texts.en.js';
 
-/** The Chinese texts. */
 export const t: typeof english = {
-  library: '库',
+  asLibrary: '库',
   isTheModelOutputAbove: ' 是上面的模型输出。',
   commandLine: '命令行',
   saveTheModelOutputAs: '把模型输出存为 answer.txt，把 schema 存为 schema.json。',

@@ -6,7 +6,7 @@ import { CodePanel, ShareButton } from './code-panel.js';
 import { Button, CopyButton } from '../../ui/button.js';
 import { explain, Findings, ValueRowsView } from './findings.js';
 import { StreamPanel } from './stream-panel.js';
-import { TextPane } from './text-pane.js';
+import { ExampleSelect, TextPane } from './text-pane.js';
 import { useInspection, type InspectionHandle, type InspectionState } from './use-inspection.js';
 import { storeTexts, parseOptions, setOptions, schemaInput, openCase, readCase } from './workbench-state.js';
 import { Badge, isProfile, RepairLevel } from '../../ui/badge.js';
@@ -250,25 +250,13 @@ function SchemaEditor({ problem }: Readonly<{ problem: SchemaProblem | null }>) 
           <label for="workbench-schema">{t.jsonSchema}</label>
         </h2>
         <span class="end row">
-          <label class="visually-hidden" for="workbench-schema-example">
-            {t.exampleSchema}
-          </label>
-          <select
+          <ExampleSelect
             id="workbench-schema-example"
-            value=""
-            onChange={({ currentTarget }) => {
-              const example = SCHEMA_EXAMPLES[Number(currentTarget.value)];
-              if (currentTarget.value !== '' && example !== undefined) schemaInput.value = example.schemaText;
-              currentTarget.value = '';
-            }}
-          >
-            <option value="">{t.schemas}</option>
-            {SCHEMA_EXAMPLES.map(({ name }, index) => (
-              <option key={name} value={index}>
-                {name}
-              </option>
-            ))}
-          </select>
+            label={t.exampleSchema}
+            title={t.schemas}
+            examples={SCHEMA_EXAMPLES}
+            onChoose={({ schemaText }) => (schemaInput.value = schemaText)}
+          />
         </span>
       </div>
       <textarea
