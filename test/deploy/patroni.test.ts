@@ -102,7 +102,12 @@ async function startCluster(): Promise<{ readonly url: string; readonly members:
   onTestFinished(async () => rm(folder, { recursive: true, force: true, maxRetries: 20 }));
   await chmod(folder, 0o755);
   if (account.uid !== undefined) await chown(folder, account.uid, account.gid);
-  const [client, peer, port] = [await findFreePort(), await findFreePort(), await findFreePort()];
+  const [client, peer, port, state] = [
+    await findFreePort(),
+    await findFreePort(),
+    await findFreePort(),
+    await findFreePort(),
+  ];
   const [clientUrl, peerUrl] = [`http://127.0.0.1:${client}`, `http://127.0.0.1:${peer}`];
   const etcdArgs = ['--listen-client-urls', clientUrl, '--advertise-client-urls', clientUrl, '--unsafe-no-fsync'];
   etcdArgs.push('--listen-peer-urls', peerUrl, '--initial-advertise-peer-urls', peerUrl);
@@ -130,9 +135,21 @@ listen primary
   option httpchk OPTIONS /primary
   http-check expect status 200
   default-server inter 500ms fall 2 rise 1 on-marked-down shutdown-sessions
-${servers.join('')}`,
+${servers.join('')}listen state
+  mode http
+  bind 127.0.0.1:${state}
+  stats enable
+  stats uri /
+`,
   );
   start('haproxy', ['-db', '-f', join(folder, 'haproxy.cfg')], folder);
+  // Until it has checked them, it takes every server for the primary.
+  const readState = async (): Promise<string> =>
+    fetch(`http://127.0.0.1:${state}/;csv`).then(
+      async (response) => response.text(),
+      () => '',
+    );
+  await expect.poll(readState).toMatch(/^primary,m0,.*,UP,[^]*^primary,m1,.*,DOWN,/m);
   return { url: `postgres://postgres:${PASSWORD}@127.0.0.1:${port}/postgres`, members };
 }
 
