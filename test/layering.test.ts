@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { checkLayering } from '../scripts/layering/check-layering.js';
 import { readImportGraph } from '../scripts/layering/import-graph.js';
+import { findOverweight, weigh } from '../scripts/layering/weight.js';
 import { runScript } from './bundle-program.js';
 import { makeFolder } from './temporary-folder.js';
 
@@ -177,5 +178,36 @@ describe('npm run layering', () => {
       violations: 'src/json/lost.ts → ./gone.js: cannot be resolved',
     });
     expect(await runGate({ 'src/json/a.test.ts': '' })).toEqual({ exitCode: 1, violations: '' });
+  });
+});
+
+describe('the weight of the code', () => {
+  const weighFiles = async (files: Readonly<Record<string, string>>) => {
+    const root = await makeFolder(files);
+    return weigh(root, await readImportGraph(root));
+  };
+
+  it('counts lines without tests, and the files that only one file imports', async () => {
+    const files = {
+      ...lower,
+      'src/json/parse.ts': `import { a } from './index.js';\nexport const b = a;\n`,
+      'src/json/parse.test.ts': `import { b } from './parse.js';\nconsole.log(b);\n`,
+      'web/main.tsx': `import '../src/json/parse.js';\nimport '../src/json/index.js';\n`,
+    };
+    expect(await weighFiles(files)).toEqual({ src: 2, web: 2, files: 3, withOneImporter: 1, longestFile: 2 });
+  });
+
+  it('refuses a file that is too long', async () => {
+    const { exitCode, violations } = await runGate({ 'src/json/index.ts': 'export {};\n'.repeat(401) });
+    expect({ exitCode, violations }).toEqual({ exitCode: 1, violations: 'longestFile: 401, limit 400' });
+  });
+
+  it('names everything that weighs more than its limit', () => {
+    const limits = { src: 10, web: 10, files: 2, withOneImporter: 30, longestFile: 5 };
+    expect(findOverweight({ ...limits, src: 11, files: 3 }, limits)).toEqual([
+      'src: 11, limit 10',
+      'files: 3, limit 2',
+    ]);
+    expect(findOverweight(limits, limits)).toEqual([]);
   });
 });
