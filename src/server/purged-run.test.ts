@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { startRetention } from '../orders/dispatch/retention/start-retention.js';
+import { createRetention } from '../orders/dispatch/retention/start-retention.js';
 import { sampleFcmp, createRunResult, sampleSpec } from '../store/contract/fixtures/run-samples.js';
 import { readJson, openServer } from './fixtures/open-server.js';
 
@@ -13,9 +13,8 @@ it('a run whose events were deleted is still listed, and its readers get a gap e
   await store.endRun({ id: 'r', workerId: 'w', result: createRunResult(), now: 1 });
   expect(await (await get('/v1/runs/r/events')).text()).not.toContain('event: gap');
 
-  const retention = startRetention({ store, data, settings: { runsMs: 1000 } });
+  const retention = createRetention({ store, data, settings: { runsMs: 1000 } });
   expect(await retention.sweepStore()).toMatchObject({ runs: 1 });
-  await retention.stop();
   const text = await (await get('/v1/runs/r/events')).text();
   expect(text).toContain('event: gap\n');
   expect(text).toContain('event: end\n');

@@ -7,7 +7,7 @@ import type { RunStore } from '../../store/ports/index.js';
 import type { RunRecord } from '../../store/records/index.js';
 import type { Duties, DutyContext } from './claim-runs.js';
 import { endOrphanedProcesses, reconcileExpired } from './reconcile.js';
-import { repeatSweep, repeatWork } from './repeat-work.js';
+import { repeatJob, repeatWork } from './repeat-work.js';
 import { createWaker } from './waker.js';
 
 const SWEEP_MS = 60 * 60_000;
@@ -50,18 +50,17 @@ export function startHostDuties(options: HostDutyOptions, worker: DutyContext): 
     }
   }
   /** Removes the folders that crashed workers have left, a day after the server has got the end of their runs. */
-  async function removeFolders(stopping: AbortSignal): Promise<number> {
-    let removed = 0;
+  async function removeFolders(): Promise<void> {
     for (const id of await listFirstNames(join(data, 'runs'), MAX_FOLDERS, chooseFolder)) {
-      if (stopping.aborted) break;
+      if (signal.aborted) return;
       const { ended_at: endedAt = null } = (await store.findRun(id)) ?? {};
-      if (endedAt === null || clock() - Date.parse(endedAt) < KEEP_MS) continue;
-      await removeRunFolder(data, id);
-      removed += 1;
+      if (endedAt !== null && clock() - Date.parse(endedAt) >= KEEP_MS) await removeRunFolder(data, id);
     }
-    return removed;
   }
-  const sweeps = repeatSweep({ name: 'removing run folders', work: removeFolders, everyMs: SWEEP_MS, logger });
+  const removing = repeatJob(
+    { name: 'removing run folders', everyMs: SWEEP_MS, work: removeFolders },
+    { logger, signal },
+  );
   const reconciling = repeatWork({
     name: 'reconciling this host',
     work: reconcile,
@@ -72,6 +71,6 @@ export function startHostDuties(options: HostDutyOptions, worker: DutyContext): 
   });
   return {
     onExpired: waker.wake,
-    stop: async () => void (await Promise.all([reconciling, sweeps.stop()])),
+    stop: async () => void (await Promise.all([reconciling, removing])),
   };
 }

@@ -8,7 +8,7 @@ export { createDemoWrappers, findDemoWrappers } from './demo/run-demo.js';
 export type { RetentionSettings } from './retention/start-retention.js';
 export { createWaker } from './waker.js';
 export { startMaintenance } from './start-maintenance.js';
-export type { BackgroundJob } from './run-by-one-process.js';
+export type { BackgroundJob } from './repeat-work.js';
 export type { PackingSettings } from './packing/start-packing.js';
 export { isExecutedHere, listArtifactFiles } from './packing/upload-runs.js';
 export { endLost, reconcile, retryLostPlaces, type Reconciliation, type ReconcileOptions } from './reconcile.js';

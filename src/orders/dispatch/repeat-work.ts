@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { getErrorMessage, type Logger } from '../../base/index.js';
-import type { Waker } from './waker.js';
+import type { Logger } from '../../base/index.js';
+import { createWaker, type Waker } from './waker.js';
 
 /** Minimum time between the starts of two rounds, even if the loop is woken more often. */
 const MIN_INTERVAL_MS = 5;
@@ -43,47 +43,22 @@ export async function repeatWork(repeated: RepeatedWork): Promise<void> {
   }
 }
 
-/** Work on this host that is repeated in sweeps, one at a time. */
-interface SweepOptions {
-  /** For the log: `packing`. */
+/** Work of servers and workers besides their runs. */
+export interface BackgroundJob {
+  /** For the log, and for the lease of a job that one process does for all: `packing`. */
   readonly name: string;
-  /** The signal is aborted when the sweeps stop. */
-  readonly work: (signal: AbortSignal) => Promise<number>;
-  /** Interval between sweeps; if undefined, sweeps run only when `sweep` is called. */
-  readonly everyMs: number | undefined;
-  readonly logger: Logger;
+  readonly everyMs: number;
+  /** Called every `everyMs`. The signal is aborted when the process stops. */
+  readonly work: (signal: AbortSignal) => Promise<unknown>;
 }
 
-export interface Sweeps {
-  /** Sweeps once, after the current sweep; returns the number from `work`. */
-  readonly sweep: () => Promise<number>;
-  /** Starts no more sweeps, and waits for the current one. */
-  readonly stop: () => Promise<void>;
-}
-
-/** Repeats a sweep. A failure is logged, and the next sweep tries again. The timer does not keep the process alive. */
-export function repeatSweep({ name, work, everyMs, logger }: SweepOptions): Sweeps {
-  const stopping = new AbortController();
-  let last: Promise<unknown> = Promise.resolve();
-  let waiting = 0;
-  const sweep = async (): Promise<number> => {
-    waiting += 1;
-    const result = last.then(async () => work(stopping.signal)).finally(() => (waiting -= 1));
-    last = result.catch(() => undefined);
-    return result;
-  };
-  const sweepAndLog = (): void => {
-    // If a sweep takes longer than the interval, no queue builds up.
-    if (waiting > 0) return;
-    sweep().catch((error: unknown) => logger.warn(`${name} failed, will retry`, { error: getErrorMessage(error) }));
-  };
-  const timer = everyMs === undefined ? undefined : setInterval(sweepAndLog, everyMs).unref();
-  return {
-    sweep,
-    stop: async () => {
-      clearInterval(timer);
-      stopping.abort();
-      await last;
-    },
-  };
+/** Repeats a job until the signal is aborted: the first time after its interval, or when its waker is woken. */
+export async function repeatJob(
+  { name, everyMs, work }: BackgroundJob,
+  { logger, signal, waker = createWaker() }: Pick<RepeatedWork, 'logger' | 'signal'> & { readonly waker?: Waker },
+): Promise<void> {
+  signal.addEventListener('abort', waker.wake, { once: true });
+  await waker.sleep(everyMs);
+  if (!signal.aborted)
+    await repeatWork({ name, work: async () => work(signal), waker, sleepMs: everyMs, logger, signal });
 }

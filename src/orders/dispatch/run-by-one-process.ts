@@ -1,24 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { createUlidGenerator, silentLogger, type Logger } from '../../base/index.js';
+import { createUlidGenerator, omitUndefined, silentLogger, type Logger } from '../../base/index.js';
 import type { JobLeases } from '../../store/index.js';
 import type { StoreClock } from '../../store/ports/index.js';
-import { repeatWork } from './repeat-work.js';
+import { repeatJob, type BackgroundJob } from './repeat-work.js';
 import { createWaker } from './waker.js';
 
-/** Work that one process at a time does for all that share a store. */
-export interface BackgroundJob {
-  /** The same in every process. */
-  readonly name: string;
-  readonly everyMs: number;
-  /**
-   * Called every `everyMs`. Two processes can overlap if one stalls for longer than its lease, so doing the work twice
-   * must be harmless. The signal is aborted when the process stops.
-   */
-  readonly work: (signal: AbortSignal) => Promise<unknown>;
-}
-
-export interface BackgroundJobOptions {
+interface SharedJobOptions {
   readonly store: JobLeases & StoreClock;
+  /** Their names are the same in every process. */
   readonly jobs: readonly BackgroundJob[];
   /** How long a process holds a job without renewing it; 30 seconds by default. */
   readonly leaseMs?: number;
@@ -30,9 +19,10 @@ const LEASE_MS = 30_000;
 /**
  * Runs each job in one of the processes that share a store. The first process to request a job holds it and does the
  * work at its interval; if it stops, crashes or loses the store, another process takes over within two leases. Each of
- * the other processes runs one statement per half to whole lease, for all jobs together.
+ * the other processes runs one statement per half to whole lease, for all jobs together. Two processes can overlap if one
+ * stalls for longer than its lease, so doing the work of a job twice must be harmless.
  */
-export function runByOneProcess(options: BackgroundJobOptions): { stop(): Promise<void> } {
+export function runByOneProcess(options: SharedJobOptions): { stop(): Promise<void> } {
   const { store, jobs, leaseMs = LEASE_MS, logger = silentLogger } = options;
   const owner = createUlidGenerator(() => store.now())();
   const stopping = new AbortController();
@@ -64,27 +54,19 @@ export function runByOneProcess(options: BackgroundJobOptions): { stop(): Promis
     }
   }
 
-  const loops = jobs.map(async ({ name, everyMs, work }) => {
-    const waker = wakers.get(name) ?? createWaker();
-    // This process holds no job yet; it wakes the loop when it gets this one.
-    await waker.sleep(everyMs);
-    await repeatWork({
-      name,
-      work: async () => {
-        if (!signal.aborted && heldJobs.has(name) && performance.now() < heldUntil) await work(signal);
-      },
-      waker,
-      sleepMs: everyMs,
-      logger,
-      signal,
-    });
+  // This process holds no job yet; it wakes the loop of each one that it gets.
+  const loops = jobs.map(async (job) => {
+    const work = async (): Promise<void> => {
+      if (!signal.aborted && heldJobs.has(job.name) && performance.now() < heldUntil) await job.work(signal);
+    };
+    return repeatJob({ ...job, work }, { logger, signal, ...omitUndefined({ waker: wakers.get(job.name) }) });
   });
   const renewal = jobs.length === 0 ? Promise.resolve() : renew();
 
   let stopped: Promise<void> | undefined;
   async function stop(): Promise<void> {
     stopping.abort();
-    for (const waker of [renewalWaker, ...wakers.values()]) waker.wake();
+    renewalWaker.wake();
     await Promise.all([renewal, ...loops]);
     if (heldJobs.size === 0) return;
     // If the store is unavailable, the lease expires by itself.

@@ -4,15 +4,15 @@ import type { Archive } from '../../runs/archive/index.js';
 import type { Lead } from '../lead/create-lead.js';
 import { type Repo, getRepositoryFolder } from '../repos/repos.js';
 import type { Statistics, Store } from '../../store/index.js';
-import { startPacking, type PackingSettings } from './packing/start-packing.js';
-import { createArchiveJob, startRetention, type RetentionSettings } from './retention/start-retention.js';
-import { runByOneProcess, type BackgroundJob } from './run-by-one-process.js';
+import { createPacking, type PackingSettings } from './packing/start-packing.js';
+import { createArchiveJob, createRetention, type RetentionSettings } from './retention/start-retention.js';
+import { repeatJob, type BackgroundJob } from './repeat-work.js';
+import { runByOneProcess } from './run-by-one-process.js';
 import type { Dirent } from 'node:fs';
 import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { chooseFolder, listFirstNames } from '../../base/files/index.js';
 import { lockFolder } from '../../runs/index.js';
-import { repeatSweep, type Sweeps } from './repeat-work.js';
 import { ignoreBusyFolder } from './run-to-end.js';
 import { hasOwnCommits } from '../git/mirror.js';
 
@@ -44,17 +44,22 @@ export interface MaintenanceOptions {
 export function startMaintenance(options: MaintenanceOptions): { stop(): Promise<void> } {
   const { store, data, settings, packing = {}, archive, repos, lead, jobs = [] } = options;
   const { logger = silentLogger } = options;
-  const retention = startRetention({ store, data, settings, logger });
-  const packer = startPacking({ store, data, settings: packing, archive, logger });
+  const retention = createRetention({ store, data, settings, logger });
+  const packer =
+    packing.isOn === false ? undefined : createPacking({ store, data, settings: packing, archive, logger });
   const unusedMs = settings.mirrorsMs;
-  const mirrors = repos === undefined ? undefined : startMirrorSweep({ data, repos, unusedMs, logger });
+  const mirrorJob = repos === undefined ? undefined : createMirrorJob({ data, repos, unusedMs, logger });
   const removesArchived = archive !== undefined && settings.runsMs !== undefined;
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const ownJobs = [packer?.job, retention.folderJob, mirrorJob].flatMap((job) => job ?? []);
+  const own = ownJobs.map(async (job) => repeatJob(job, { logger, signal }));
   const shared = runByOneProcess({
     store,
     logger,
     jobs: [
       createStatisticsJob(store),
-      ...(retention.job === undefined ? [] : [retention.job]),
+      ...(retention.storeJob === undefined ? [] : [retention.storeJob]),
       ...(removesArchived ? [createArchiveJob({ store, archive, data })] : []),
       ...(lead === undefined ? [] : [createDeliveryJob(lead)]),
       ...jobs,
@@ -62,7 +67,9 @@ export function startMaintenance(options: MaintenanceOptions): { stop(): Promise
   });
   return {
     async stop() {
-      await Promise.all([retention.stop(), packer.stop(), mirrors?.stop(), shared.stop()]);
+      stopping.abort();
+      await Promise.all([...own, shared.stop()]);
+      await packer?.finish();
     },
   };
 }
@@ -95,13 +102,12 @@ function createDeliveryJob(lead: Pick<Lead, 'deliver'>): BackgroundJob {
 }
 
 /** Options for removing mirrors. */
-interface MirrorSweepOptions {
+interface MirrorOptions {
   readonly data: string;
   /** The configured repositories; their mirrors are kept. */
   readonly repos: readonly Repo[];
   /** How long a mirror is kept after its last use; 30 days by default. */
   readonly unusedMs?: number | undefined;
-  readonly everyMs?: number;
   readonly clock?: () => number;
   readonly logger?: Logger;
 }
@@ -116,11 +122,11 @@ const MAX_MIRRORS = 1000;
 const MIRROR = /^[0-9a-f]{32}\.git(?:\.removed)?$/u;
 
 /**
- * Removes the mirrors of repositories that the configuration no longer names, some time after their last use. A mirror
- * is kept while a worktree uses it, and while it might have the only copy of an order's commit.
+ * Creates the job that removes the mirrors of repositories that the configuration no longer names, some time after their
+ * last use. A mirror is kept while a worktree uses it, and while it might have the only copy of an order's commit.
  */
-export function startMirrorSweep(options: MirrorSweepOptions): Sweeps {
-  const { data, repos, unusedMs = UNUSED_MS, everyMs = EVERY_MS, clock = Date.now, logger = silentLogger } = options;
+export function createMirrorJob(options: MirrorOptions): BackgroundJob {
+  const { data, repos, unusedMs = UNUSED_MS, clock = Date.now, logger = silentLogger } = options;
   const configured = new Set(repos.map(({ url }) => getRepositoryFolder(data, { repo: url, repo_dir: url })));
 
   async function sweepOnce(signal: AbortSignal): Promise<number> {
@@ -164,7 +170,7 @@ export function startMirrorSweep(options: MirrorSweepOptions): Sweeps {
     }
   }
 
-  return repeatSweep({ name: 'removing unused mirrors', work: sweepOnce, everyMs, logger });
+  return { name: 'removing unused mirrors', everyMs: EVERY_MS, work: sweepOnce };
 }
 
 function chooseMirror(entry: Dirent): string | undefined {

@@ -8,13 +8,12 @@ import { openSite } from '../../../store/contract/fixtures/open-site.js';
 import { NOW } from '../../../store/contract/fixtures/order-samples.js';
 import { createRunResult, sampleSpec } from '../../../store/contract/fixtures/run-samples.js';
 import { createArchiveJob } from '../retention/start-retention.js';
-import { startPacking } from './start-packing.js';
-import type { PackingOptions } from './start-packing.js';
+import { createPacking } from './start-packing.js';
 
 const RUN = 'one';
 
 /** Sets up a host that executes a run, with an archive. */
-async function openMachine(address = 's3://runs/a?copy_every_s=30', options: Pick<PackingOptions, 'lastCopyMs'> = {}) {
+async function openMachine(address = 's3://runs/a?copy_every_s=30', lastCopyMs?: number) {
   const s3 = await openS3Server();
   const data = await makeFolder({});
   const store = await openSite('memory:');
@@ -23,7 +22,7 @@ async function openMachine(address = 's3://runs/a?copy_every_s=30', options: Pic
   let now = Date.now();
   const start = async () => {
     const archive = await s3.open({ address, retry: { maxAttempts: 1, firstPauseMs: 1 } });
-    return startPacking({ store, data, archive, settings: { afterMs: 0 }, clock: () => now, logger, ...options });
+    return createPacking({ store, data, archive, settings: { afterMs: 0 }, clock: () => now, logger });
   };
   let packing = await start();
   await store.createRun({ id: RUN, spec: sampleSpec(), state: 'running', workerId: 'w', leaseMs: 1, now: NOW });
@@ -39,14 +38,14 @@ async function openMachine(address = 's3://runs/a?copy_every_s=30', options: Pic
     /** Advances the clock, and packs, copies and uploads what is due. */
     async pass(ms: number) {
       now += ms;
-      await packing.sweep();
+      await packing.job.work(new AbortController().signal);
     },
-    stop: async () => packing.stop(),
+    stop: async () => packing.finish(lastCopyMs),
     /** Another process takes over. */
     async restart() {
-      await packing.stop();
+      await packing.finish();
       packing = await start();
-      await packing.sweep();
+      await packing.job.work(new AbortController().signal);
     },
     /** Reads like a server on another host. */
     async readElsewhere() {
@@ -146,7 +145,7 @@ describe('a run that is still running', () => {
     ['refuses', { status: 403, code: 'AccessDenied' }],
     ['does not answer', 'silence'],
   ] as const)('does not prevent its process from exiting if the archive %s', async (_, fault) => {
-    const machine = await openMachine('s3://runs/a?copy_every_s=30', { lastCopyMs: 200 });
+    const machine = await openMachine('s3://runs/a?copy_every_s=30', 200);
     await machine.print('one\n');
     machine.s3.fault = () => fault;
     await machine.stop();

@@ -1,6 +1,6 @@
 import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { makeFolder } from '../../../../test/temporary-folder.js';
 import { isPresent } from '../../../base/files/index.js';
 import { openRun, getPackedRunPath } from '../../../runs/run-folder/index.js';
@@ -8,7 +8,7 @@ import { openSite } from '../../../store/contract/fixtures/open-site.js';
 import { NOW } from '../../../store/contract/fixtures/order-samples.js';
 import { createRunResult, sampleSpec } from '../../../store/contract/fixtures/run-samples.js';
 import type { Store } from '../../../store/store.js';
-import { startPacking } from './start-packing.js';
+import { createPacking } from './start-packing.js';
 
 async function addRun(store: Store, data: string, id: string, endedAt: number | null) {
   await store.createRun({ id, spec: sampleSpec(), state: 'running', workerId: 'w', leaseMs: 1, now: NOW });
@@ -27,8 +27,8 @@ async function openPacking(options: { readonly now?: number } = {}) {
   const warnings: unknown[] = [];
   const logger = { debug() {}, info() {}, warn: (...entry: unknown[]) => void warnings.push(entry), error() {} };
   let now = options.now ?? NOW + 100_000;
-  const packing = startPacking({ store, data, settings: { afterMs: 60_000 }, clock: () => now, logger });
-  onTestFinished(async () => packing.stop());
+  const { job } = createPacking({ store, data, settings: { afterMs: 60_000 }, clock: () => now, logger });
+  const packing = { sweep: async () => job.work(new AbortController().signal) };
   const advance = (ms: number) => void (now += ms);
   return { data, store, packing, warnings, advance };
 }

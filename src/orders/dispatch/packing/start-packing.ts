@@ -12,7 +12,6 @@ import {
 } from '../../../runs/run-folder/index.js';
 import type { RunStore } from '../../../store/ports/index.js';
 import type { Maintenance } from '../../../store/index.js';
-import { repeatSweep, type Sweeps } from '../repeat-work.js';
 import { createUploads, isExecutedHere, listArtifactFiles } from './upload-runs.js';
 
 export interface PackingOptions {
@@ -22,10 +21,6 @@ export interface PackingOptions {
   readonly settings?: PackingSettings;
   /** Where packed runs are uploaded. With an archive, packed runs also contain the files that the run changed. */
   readonly archive?: Archive | undefined;
-  /** How often to look for folders of ended runs; every 15 seconds by default. */
-  readonly everyMs?: number;
-  /** How long copying may take before the process exits; ten seconds by default. */
-  readonly lastCopyMs?: number;
   readonly clock?: () => number;
   readonly logger?: Logger;
 }
@@ -38,6 +33,7 @@ export interface PackingSettings {
   readonly afterMs?: number | undefined;
 }
 
+/** How often to look for folders of ended runs. */
 const EVERY_MS = 15_000;
 const AFTER_MS = 60_000;
 /** The number of names in one query to the store. */
@@ -54,14 +50,19 @@ const MAX_POSTPONED = 10_000;
 const POSTPONED_MS = 60 * 60 * 1000;
 
 /**
- * Packs the folders of ended runs, one file each, in short sweeps. Only the folders of runs that have ended and are
- * settled in the store are touched. A folder that cannot be packed is retried an hour later. With an archive, packed
- * runs are uploaded there, and active runs are copied while they grow and, for a limited time, when packing stops.
+ * Creates the job that packs the folders of ended runs, one file each, in short sweeps. Only the folders of runs that have
+ * ended and are settled in the store are touched. A folder that cannot be packed is retried an hour later. With an archive,
+ * packed runs are uploaded there, and active runs are copied while they grow and, for a limited time, by `finish`.
  */
-export function startPacking(options: PackingOptions): Sweeps {
-  const { store, data, settings = {}, everyMs = EVERY_MS, clock = Date.now, logger = silentLogger } = options;
-  const { archive, lastCopyMs = LAST_COPY_MS } = options;
-  const { isOn = true, afterMs = AFTER_MS } = settings;
+export function createPacking(options: PackingOptions) {
+  const {
+    store,
+    data,
+    archive,
+    settings: { afterMs = AFTER_MS } = {},
+    clock = Date.now,
+    logger = silentLogger,
+  } = options;
   const uploads = archive === undefined ? undefined : createUploads({ archive, store, data, clock, logger });
   const postponed = new Map<string, number>();
 
@@ -123,19 +124,8 @@ export function startPacking(options: PackingOptions): Sweeps {
     return false;
   }
 
-  const sweeps = repeatSweep({
-    name: 'packing',
-    work: sweepOnce,
-    everyMs: isOn ? Math.min(everyMs, archive?.copyEveryMs ?? everyMs) : undefined,
-    logger,
-  });
-  return {
-    sweep: sweeps.sweep,
-    async stop() {
-      await sweeps.stop();
-      if (isOn) await uploads?.finish(lastCopyMs);
-    },
-  };
+  const job = { name: 'packing', everyMs: Math.min(EVERY_MS, archive?.copyEveryMs ?? EVERY_MS), work: sweepOnce };
+  return { job, finish: async (lastCopyMs = LAST_COPY_MS) => uploads?.finish(lastCopyMs) };
 }
 
 async function removeStale(folder: string): Promise<void> {

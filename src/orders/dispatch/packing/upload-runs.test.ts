@@ -11,7 +11,7 @@ import { NOW } from '../../../store/contract/fixtures/order-samples.js';
 import { createRunResult, sampleSpec } from '../../../store/contract/fixtures/run-samples.js';
 import type { Store } from '../../../store/store.js';
 import { createArchiveJob } from '../retention/start-retention.js';
-import { startPacking } from './start-packing.js';
+import { createPacking } from './start-packing.js';
 
 interface Site {
   readonly data: string;
@@ -34,9 +34,9 @@ async function openUploads(): Promise<Site> {
   let now = Date.now() + 100_000;
   const sweep = async (address = 's3://runs/a'): Promise<void> => {
     const archive = await s3.open({ address, retry: { maxAttempts: 1, firstPauseMs: 1 } });
-    const packing = startPacking({ store, data, archive, settings: { afterMs: 0 }, clock: () => now, logger });
-    await packing.sweep();
-    await packing.stop();
+    const packing = createPacking({ store, data, archive, settings: { afterMs: 0 }, clock: () => now, logger });
+    await packing.job.work(new AbortController().signal);
+    await packing.finish();
   };
   return { data, work, store, s3, warnings, sweep, advance: (ms) => void (now += ms) };
 }

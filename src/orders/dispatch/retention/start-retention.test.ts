@@ -1,6 +1,6 @@
 import { mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { makeFolder } from '../../../../test/temporary-folder.js';
 import { isPresent } from '../../../base/files/index.js';
 import { packRunFolder, getPackedRunPath } from '../../../runs/run-folder/index.js';
@@ -8,10 +8,11 @@ import { openSite } from '../../../store/contract/fixtures/open-site.js';
 import { sampleItem, NOW, sampleSettlement, sampleSubmission } from '../../../store/contract/fixtures/order-samples.js';
 import { sampleFcmp, createRunResult, sampleSpec } from '../../../store/contract/fixtures/run-samples.js';
 import type { Store } from '../../../store/store.js';
-import { startRetention } from './start-retention.js';
+import { createRetention } from './start-retention.js';
 import type { RetentionSettings } from './start-retention.js';
 
 const DAY = 86_400_000;
+const { signal } = new AbortController();
 const NOTHING = { runs: 0, records: 0, delivered: 0, results: 0, folders: 0 };
 
 async function addRun(store: Store, data: string, id: string, endedAt: number | null, events = 3) {
@@ -29,9 +30,8 @@ async function openRetention(settings: RetentionSettings) {
   const data = await makeFolder({});
   const store = await openSite('memory:');
   const clock = { now: NOW + 10 * DAY };
-  const retention = startRetention({ store, data, settings, clock: () => clock.now });
-  onTestFinished(async () => retention.stop());
-  const sweep = async () => ({ ...(await retention.sweepStore()), folders: await retention.sweepFolders() });
+  const retention = createRetention({ store, data, settings, clock: () => clock.now });
+  const sweep = async () => ({ ...(await retention.sweepStore()), folders: await retention.removeFolders(signal) });
   const countEvents = async (runId: string) => (await store.read({ runId, protocol: 'fcmp', limit: 10_000 })).length;
   return { data, store, retention, clock, sweep, countEvents };
 }
@@ -102,11 +102,11 @@ describe('retention', () => {
     const blocked = getPackedRunPath(data, 'two');
     await mkdir(blocked, { recursive: true });
     await retention.sweepStore();
-    await expect(retention.sweepFolders()).rejects.toThrow(/EISDIR|EPERM/);
+    await expect(retention.removeFolders(signal)).rejects.toThrow(/EISDIR|EPERM/);
     expect(await readdir(join(data, 'runs'))).toEqual([]);
     await rm(blocked, { recursive: true });
     await writeFile(blocked, 'x');
-    expect(await retention.sweepFolders()).toBe(1);
+    expect(await retention.removeFolders(signal)).toBe(1);
     expect(await isPresent(blocked)).toBe(false);
   });
 
@@ -148,7 +148,7 @@ describe('retention', () => {
 
   it('reads neither folders nor rows when nothing is due', async () => {
     const { store, retention } = await openRetention({ runsMs: DAY });
-    await retention.sweepFolders();
+    await retention.removeFolders(signal);
     const queries: string[] = [];
     const watched = new Proxy(store, {
       get(target, name: keyof typeof store) {
@@ -157,16 +157,15 @@ describe('retention', () => {
       },
     });
     const missing = join(await makeFolder({}), 'missing');
-    const second = startRetention({ store: watched, data: missing, settings: { runsMs: DAY } });
-    onTestFinished(async () => second.stop());
-    await second.sweepFolders();
+    const second = createRetention({ store: watched, data: missing, settings: { runsMs: DAY } });
+    await second.removeFolders(signal);
     queries.length = 0;
-    await second.sweepFolders();
+    await second.removeFolders(signal);
     expect(queries).toEqual(['listPurgedRuns']);
   });
 
   it('has no job if everything is kept', async () => {
-    expect((await openRetention({})).retention.job).toBeUndefined();
-    expect((await openRetention({ resultsMs: 1 })).retention.job).toMatchObject({ name: 'retention' });
+    expect((await openRetention({})).retention.storeJob).toBeUndefined();
+    expect((await openRetention({ resultsMs: 1 })).retention.storeJob).toMatchObject({ name: 'retention' });
   });
 });

@@ -1,8 +1,7 @@
 import { setImmediate as yieldToEvents } from 'node:timers/promises';
 import { silentLogger, type Logger, getErrorCode } from '../../../base/index.js';
 import type { Maintenance, Retention } from '../../../store/index.js';
-import { repeatSweep } from '../repeat-work.js';
-import type { BackgroundJob } from '../run-by-one-process.js';
+import type { BackgroundJob } from '../repeat-work.js';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Archive } from '../../../runs/archive/index.js';
@@ -14,8 +13,6 @@ export interface RetentionOptions {
   /** This host's data folder. */
   readonly data: string;
   readonly settings: RetentionSettings;
-  /** How often this host's folders are removed; every minute by default. */
-  readonly everyMs?: number;
   readonly clock?: () => number;
   readonly logger?: Logger;
 }
@@ -46,12 +43,12 @@ const FOLDERS_MS = 86_400_000;
 const RECORDS_EVERY_MS = 60 * 60 * 1000;
 
 /**
- * Deletes data that is older than the settings allow, in small steps. Unfinished work is never touched: runs that have not
- * ended, orders that are not settled, open inbox items, undelivered comments. The returned `job` deletes it from the
- * store, which one process does for all; it is undefined if nothing is deleted.
+ * Creates the jobs that delete data older than the settings allow, in small steps. Unfinished work is never touched: runs
+ * that have not ended, orders that are not settled, open inbox items, undelivered comments. One process deletes from the
+ * store for all, and each host its own folders. A job is undefined if it has nothing to delete.
  */
-export function startRetention(options: RetentionOptions) {
-  const { store, data, settings, everyMs = EVERY_MS, clock = Date.now, logger = silentLogger } = options;
+export function createRetention(options: RetentionOptions) {
+  const { store, data, settings, clock = Date.now, logger = silentLogger } = options;
   const { runsMs, recordsMs, deliveredMs, resultsMs } = settings;
   const sweepFolders = createFolderSweep({ store, data, clock });
   let recordsCursor: string | undefined;
@@ -102,20 +99,20 @@ export function startRetention(options: RetentionOptions) {
     return { deleted, isDone: next_cursor === null };
   }
 
-  const sweeps = repeatSweep({
-    name: 'removing folders of old runs',
-    everyMs: runsMs === undefined ? undefined : everyMs,
-    logger,
-    async work(signal) {
-      const removed = await sweepFolders(signal);
-      if (removed > 0) logger.info('folders of old runs removed', { folders: removed });
-      return removed;
-    },
-  });
+  async function removeFolders(signal: AbortSignal): Promise<number> {
+    const removed = await sweepFolders(signal);
+    if (removed > 0) logger.info('folders of old runs removed', { folders: removed });
+    return removed;
+  }
 
   const hasAges = [runsMs, recordsMs, deliveredMs, resultsMs].some((age) => age !== undefined);
-  const job: BackgroundJob = { name: 'retention', everyMs: EVERY_MS, work: sweepStore };
-  return { job: hasAges ? job : undefined, sweepStore, sweepFolders: sweeps.sweep, stop: sweeps.stop };
+  const createJob = (name: string, work: BackgroundJob['work']): BackgroundJob => ({ name, everyMs: EVERY_MS, work });
+  return {
+    storeJob: hasAges ? createJob('retention', sweepStore) : undefined,
+    folderJob: runsMs === undefined ? undefined : createJob('removing folders of old runs', removeFolders),
+    sweepStore,
+    removeFolders,
+  };
 }
 
 /** The number of entries that one step deleted, and whether nothing is left to delete now. */

@@ -8,7 +8,7 @@ import { lockFolder } from '../../../runs/index.js';
 import { createWorktree } from '../../git/worktree.js';
 import { git, makeRepository } from '../../git/fixtures/git-server.js';
 import { fetchMirror, pushCommit } from '../../git/mirror.js';
-import { startMirrorSweep } from '../start-maintenance.js';
+import { createMirrorJob } from '../start-maintenance.js';
 
 const DAY = 86_400_000;
 
@@ -20,12 +20,8 @@ async function openMirror() {
   if (repo === undefined) throw new Error('there is no repository');
   const mirror = await fetchMirror(data, repo);
   const sweep = async (days: number, repos: readonly string[] = []) => {
-    const sweeper = startMirrorSweep({ data, repos: readRepos(repos, {}), clock: () => Date.now() + days * DAY });
-    try {
-      return await sweeper.sweep();
-    } finally {
-      await sweeper.stop();
-    }
+    const job = createMirrorJob({ data, repos: readRepos(repos, {}), clock: () => Date.now() + days * DAY });
+    return job.work(new AbortController().signal);
   };
   return { ...repository, data, repo, mirror, sweep };
 }
@@ -50,7 +46,7 @@ describe('a repository mirror', () => {
     // Sorts first, so it is swept first.
     const other = join(data, 'mirrors', `${'0'.repeat(32)}.git`);
     await mkdir(other);
-    const sweeper = startMirrorSweep({
+    const job = createMirrorJob({
       data,
       repos: [],
       clock: () => {
@@ -58,8 +54,7 @@ describe('a repository mirror', () => {
         return Date.now() + 31 * DAY;
       },
     });
-    expect(await sweeper.sweep()).toBe(1);
-    await sweeper.stop();
+    expect(await job.work(new AbortController().signal)).toBe(1);
     expect(await readdir(join(data, 'mirrors'))).not.toContain(basename(mirror));
   });
 

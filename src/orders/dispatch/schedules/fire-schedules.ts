@@ -4,7 +4,7 @@ import type { Budgets, Fleet } from '../../../store/index.js';
 import type { SchedulePause, ScheduleTick, ScheduleView } from '../../../store/records/index.js';
 import type { OrderStore, StoreClock } from '../../../store/ports/index.js';
 import { readSpellings } from '../../shapes/spelling.js';
-import type { BackgroundJob } from '../run-by-one-process.js';
+import type { BackgroundJob } from '../repeat-work.js';
 
 /** An order that is submitted on a schedule. */
 export interface Schedule {
