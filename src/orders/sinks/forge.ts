@@ -1,9 +1,8 @@
 import { omitUndefined } from '../../base/index.js';
 import { parseJson } from '../../base/files/index.js';
 import type { NewOutboxMessage } from '../../store/records/index.js';
-import { checkStatus, createFetch, sendRequest } from './http/send-request.js';
-import { SinkError, formatMarker, withMarker } from './sink.js';
-import type { Delivery, PullRequest, Sink } from './sink.js';
+import { checkStatus, createFetch, sendRequest, type ForgeFetch } from './http/send-request.js';
+import { SinkError, formatMarker, withMarker, type Delivery, type PullRequest, type Sink } from './sink.js';
 
 /** Options for writing comments to a forge. */
 export interface ForgeOptions {
@@ -26,7 +25,11 @@ interface Forge<T> {
   /** The host of its web pages. */
   readonly host: string;
   readonly parseIssue: (issueRef: string) => T | undefined;
-  readonly connect: (fetch: typeof globalThis.fetch) => Promise<ForgeClient<T>>;
+  /** The responses are checked by the caller. */
+  readonly connect: (fetch: ForgeFetch) => Promise<{
+    readonly list: (issue: T, page: number) => Promise<unknown>;
+    readonly add: (issue: T, body: string) => Promise<unknown>;
+  }>;
   readonly readAddress: (comment: object, issue: T) => string;
   readonly pullRequest: {
     readonly getUrl: (issue: T, number: number) => string;
@@ -34,12 +37,6 @@ interface Forge<T> {
     /** Where its response has each field. */
     readonly fields: Readonly<Record<keyof PullRequest, readonly string[]>>;
   };
-}
-
-/** Reads and adds the comments of issues; the responses are checked by the caller. */
-interface ForgeClient<T> {
-  readonly list: (issue: T, page: number) => Promise<unknown>;
-  readonly add: (issue: T, body: string) => Promise<unknown>;
 }
 
 /** Creates a sink that comments on the issues of a forge. */
@@ -55,7 +52,7 @@ export function createForgeSink<T>(
       isPermanent: true,
     });
   };
-  const connect = async (signal: AbortSignal): Promise<ForgeClient<T>> =>
+  const connect = async (signal: AbortSignal) =>
     forge.connect(createFetch({ name: title, timeoutMs, maxResponseBytes: MAX_PAGE_BYTES, signal, clock }));
 
   return {
@@ -99,12 +96,6 @@ export function createForgeSink<T>(
   };
 }
 
-/** The fields of a comment needed to find a marker. */
-interface ForgeComment {
-  readonly body: string;
-  readonly address: string;
-}
-
 /** The largest page that both forges return. */
 export const COMMENTS_PER_PAGE = 100;
 
@@ -117,7 +108,7 @@ const MAX_PAGES = 1000;
  */
 async function findComment(
   message: NewOutboxMessage,
-  readPage: (page: number) => Promise<readonly ForgeComment[]>,
+  readPage: (page: number) => Promise<readonly ReturnType<typeof readComment>[]>,
 ): Promise<Delivery | undefined> {
   const marker = formatMarker(message);
   for (let page = 1; page <= MAX_PAGES; page++) {
@@ -133,8 +124,8 @@ async function findComment(
   );
 }
 
-/** Parses a comment from a forge's response. */
-function readComment(value: unknown, readAddress: (comment: object) => string): ForgeComment {
+/** Parses a comment from a forge's response: the fields needed to find a marker. */
+function readComment(value: unknown, readAddress: (comment: object) => string) {
   if (typeof value !== 'object' || value === null) throw createUnreadableError('a comment');
   const body = 'body' in value ? value.body : undefined;
   // A comment's body can be null, but not missing.

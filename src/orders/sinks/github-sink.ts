@@ -1,7 +1,5 @@
-import { COMMENTS_PER_PAGE, createForgeSink } from './forge.js';
-import type { ForgeOptions } from './forge.js';
-import { loadPeer } from './sink.js';
-import type { Sink } from './sink.js';
+import { COMMENTS_PER_PAGE, createForgeSink, type ForgeOptions } from './forge.js';
+import { loadPeer, type Sink } from './sink.js';
 
 const COMMENTS = '/repos/{owner}/{repo}/issues/{issue_number}/comments';
 
@@ -56,13 +54,7 @@ function unwrap(error: unknown): never {
   throw error instanceof Error && error.name === 'HttpError' && error.cause !== undefined ? error.cause : error;
 }
 
-interface GitHubIssue {
-  readonly owner: string;
-  readonly repo: string;
-  readonly issue_number: number;
-}
-
-function parseIssue(issueRef: string): GitHubIssue | undefined {
+function parseIssue(issueRef: string) {
   const [, owner, repo, number] = /^([\w.-]+)\/([\w.-]+)#(\d{1,15})$/.exec(issueRef) ?? [];
   if (owner === undefined || repo === undefined || number === undefined) return undefined;
   return { owner, repo, issue_number: Number(number) };

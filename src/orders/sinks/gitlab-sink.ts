@@ -1,7 +1,6 @@
-import { COMMENTS_PER_PAGE, createForgeSink } from './forge.js';
-import type { ForgeOptions } from './forge.js';
-import { loadPeer } from './sink.js';
-import type { Sink } from './sink.js';
+import { COMMENTS_PER_PAGE, createForgeSink, type ForgeOptions } from './forge.js';
+import type { ForgeFetch } from './http/send-request.js';
+import { loadPeer, type Sink } from './sink.js';
 
 /**
  * Creates a sink that writes notes on GitLab issues (`group/sub/project#7`), through GitBeaker.
@@ -19,7 +18,8 @@ export function createGitLabSink(options: ForgeOptions): Sink {
       format: 'group/project#7',
       host: new URL(host).host,
       parseIssue,
-      readAddress: (note, issue) => formatNoteAddress(host, issue, note),
+      readAddress: (note, { project, iid }) =>
+        `${host}/${project}/-/issues/${iid}${'id' in note && typeof note.id === 'number' ? `#note_${note.id}` : ''}`,
       pullRequest: {
         getUrl: ({ project }, number) =>
           `${host}/api/v4/projects/${encodeURIComponent(project)}/merge_requests/${number}`,
@@ -28,7 +28,7 @@ export function createGitLabSink(options: ForgeOptions): Sink {
       },
       async connect(fetch) {
         const { IssueNotes } = await loadPeer('@gitbeaker/rest', async () => import('@gitbeaker/rest'));
-        const notes = new IssueNotes({ host, token, requesterFn: ({ url }) => createRequester({ url, token, fetch }) });
+        const notes = new IssueNotes({ host, token, requesterFn: ({ url }) => createRequester(url, token, fetch) });
         return {
           list: async ({ project, iid }, page) => notes.all(project, iid, { perPage: COMMENTS_PER_PAGE, page }),
           add: async ({ project, iid }, body) => notes.create(project, iid, body),
@@ -38,19 +38,9 @@ export function createGitLabSink(options: ForgeOptions): Sink {
   );
 }
 
-interface GitLabIssue {
-  readonly project: string;
-  readonly iid: number;
-}
-
-function parseIssue(issueRef: string): GitLabIssue | undefined {
+function parseIssue(issueRef: string) {
   const [, project, iid] = /^([\w.-]+(?:\/[\w.-]+)+)#(\d{1,15})$/.exec(issueRef) ?? [];
   return project === undefined || iid === undefined ? undefined : { project, iid: Number(iid) };
-}
-
-function formatNoteAddress(host: string, { project, iid }: GitLabIssue, note: object): string {
-  const id = 'id' in note && typeof note.id === 'number' ? `#note_${note.id}` : '';
-  return `${host}/${project}/-/issues/${iid}${id}`;
 }
 
 interface RequesterOptions {
@@ -58,47 +48,30 @@ interface RequesterOptions {
   readonly body?: unknown;
 }
 
-interface RequesterResponse<T> {
-  body: T;
-  headers: Record<string, string>;
-  status: number;
-}
-
-interface Connection {
-  readonly url: string;
-  readonly token: string;
-  readonly fetch: typeof globalThis.fetch;
-}
-
 /**
  * Creates the transport for GitLab's client. The client's own transport repeats a POST up to ten times after a 429 or a
  * 502, which duplicates a comment if the first request was accepted; this transport sends every request once.
  */
-function createRequester(connection: Connection) {
-  const method =
-    (name: 'GET' | 'POST') =>
-    async <T>(endpoint: string, options: RequesterOptions = {}): Promise<RequesterResponse<T>> => {
-      const response = await connection.fetch(createUrl(connection.url, endpoint, options), {
-        method: name,
-        headers: { 'private-token': connection.token, 'content-type': 'application/json' },
-        ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
+function createRequester(base: string, token: string, fetch: ForgeFetch) {
+  const createMethod =
+    (method: 'GET' | 'POST') =>
+    async <T>(endpoint: string, { searchParams = {}, body }: RequesterOptions = {}) => {
+      const url = new URL(endpoint, base.endsWith('/') ? base : `${base}/`);
+      for (const [key, value] of Object.entries(searchParams))
+        url.searchParams.set(
+          key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+          String(value),
+        );
+      const headers = { 'private-token': token, 'content-type': 'application/json' };
+      const response = await fetch(url, {
+        method,
+        headers,
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
       // The client declares the type of each response; the sink checks the fields that it reads.
-      const body = (await response.json()) as T;
-      return { body, headers: Object.fromEntries(response.headers), status: response.status };
+      const value = (await response.json()) as T;
+      return { body: value, headers: Object.fromEntries(response.headers), status: response.status };
     };
-  return { get: method('GET'), post: method('POST'), put: rejectMethod, patch: rejectMethod, delete: rejectMethod };
-}
-
-function createUrl(base: string, endpoint: string, { searchParams = {} }: RequesterOptions): URL {
-  const url = new URL(endpoint, base.endsWith('/') ? base : `${base}/`);
-  for (const [key, value] of Object.entries(searchParams)) {
-    const name = key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-    url.searchParams.set(name, String(value));
-  }
-  return url;
-}
-
-async function rejectMethod(): Promise<never> {
-  throw new TypeError('Sinks only read and add comments.');
+  const reject = async (): Promise<never> => Promise.reject(new TypeError('Sinks only read and add comments.'));
+  return { get: createMethod('GET'), post: createMethod('POST'), put: reject, patch: reject, delete: reject };
 }

@@ -104,20 +104,11 @@ function contains(file: number, size: number, needle: Buffer): boolean {
 /** Returns the length of a truncated copy of the entry at the end of the file, which a crash left there. */
 function measureTruncatedCopy(file: number, size: number, entry: Buffer): number {
   const tail = readPart(file, Math.max(0, size - entry.length), Math.min(entry.length, size));
-  // Knuth-Morris-Pratt: finds the longest prefix of the entry that is a suffix of the tail, in linear time.
-  const fallbackLengths = new Uint32Array(entry.length);
-  const advance = (length: number, byte: number | undefined) => {
-    let next = length;
-    while (next > 0 && entry[next] !== byte) next = fallbackLengths[next - 1] ?? 0;
-    return entry[next] === byte ? next + 1 : next;
-  };
-  for (let at = 1; at < entry.length; at++) fallbackLengths[at] = advance(fallbackLengths[at - 1] ?? 0, entry[at]);
-  let length = 0;
-  for (const byte of tail) length = advance(length, byte);
-  // A comment starts at the start of a line; any other match is the end of something else.
-  const startsLine = (from: number) => (from === 0 ? tail.length === size : tail[from - 1] === 0x0a);
-  while (length > 0 && !startsLine(tail.length - length)) length = fallbackLengths[length - 1] ?? 0;
-  return length;
+  // A comment starts at the start of a line, with a header that the lines of its text cannot have.
+  const findLine = (from: number) => tail.indexOf('\n', from) + 1 || tail.length;
+  let at = tail.length === size ? 0 : findLine(0);
+  while (!entry.subarray(0, tail.length - at).equals(tail.subarray(at))) at = findLine(at);
+  return tail.length - at;
 }
 
 function endsInLineBreak(file: number, size: number): boolean {

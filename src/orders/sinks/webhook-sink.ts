@@ -33,7 +33,10 @@ export function createWebhookSink(options: WebhookOptions): Sink {
     timeoutMs,
     accepts: () => true,
     async send(message, signal) {
-      await post(createPayload(message), formatKey(message), signal);
+      const { sink, issue_ref, trigger, body } = message;
+      const key = formatKey(message);
+      // Also part of the body, because the signature does not cover its header.
+      await post({ idempotency_key: key, sink, issue_ref, trigger, body }, key, signal);
       return { deliveredTo: new URL(url).origin };
     },
   };
@@ -44,14 +47,8 @@ export type SignedPost = (payload: object, key: string, signal?: AbortSignal) =>
 
 /** Creates the function that sends signed requests to a webhook; throws if the URL or the secret is invalid. */
 export function createSignedPost(options: WebhookOptions): SignedPost {
-  const {
-    url,
-    secret,
-    name = 'webhook',
-    timeoutMs = 10_000,
-    allowPrivateAddresses = false,
-    clock = Date.now,
-  } = options;
+  const { url, secret, name = 'webhook', timeoutMs = 10_000, allowPrivateAddresses = false } = options;
+  const { clock = Date.now } = options;
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     throw new SluiceError('INVALID_SINK', `Invalid URL "${url}" for the webhook "${name}". Use an http or https URL.`);
   }
@@ -82,12 +79,6 @@ export function createSignedPost(options: WebhookOptions): SignedPost {
     });
     checkStatus(response, `The webhook "${name}"`, clock());
   };
-}
-
-/** The key is also part of the body, because the signature does not cover its header. */
-function createPayload(message: OutgoingMessage) {
-  const { sink, issue_ref, trigger, body } = message;
-  return { idempotency_key: formatKey(message), sink, issue_ref, trigger, body };
 }
 
 /**

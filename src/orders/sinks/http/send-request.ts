@@ -5,6 +5,7 @@ import { request as requestSecure } from 'node:https';
 import { isIP } from 'node:net';
 import type { LookupFunction } from 'node:net';
 import { getErrorMessage } from '../../../base/index.js';
+import { parseJson } from '../../../base/files/index.js';
 import { SinkError, throwIfCanceled } from '../sink.js';
 import { isPrivateAddress } from '../../../runs/sandbox/index.js';
 
@@ -68,7 +69,10 @@ function exchange(request: HttpRequest & { readonly signal: AbortSignal }, url: 
     throw createPrivateAddressError(host, host);
   const options: RequestOptions = {
     method: request.method,
-    headers: { ...request.headers, ...createLengthHeader(request.body) },
+    headers: {
+      ...request.headers,
+      ...(request.body === undefined ? {} : { 'content-length': String(Buffer.byteLength(request.body)) }),
+    },
     agent: false,
     signal: request.signal,
     ...(request.allowPrivateAddresses ? {} : { lookup: lookUpPublic }),
@@ -86,10 +90,6 @@ function exchange(request: HttpRequest & { readonly signal: AbortSignal }, url: 
   });
 }
 
-function createLengthHeader(body: string | undefined): Record<string, string> {
-  return body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
-}
-
 async function readResponse(incoming: IncomingMessage, maxBytes: number): Promise<HttpResponse> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -103,11 +103,8 @@ async function readResponse(incoming: IncomingMessage, maxBytes: number): Promis
     }
     chunks.push(chunk);
   }
-  return {
-    status: incoming.statusCode ?? 0,
-    headers: incoming.headers,
-    body: Buffer.concat(chunks).toString('utf8'),
-  };
+  const { statusCode: status = 0, headers } = incoming;
+  return { status, headers, body: Buffer.concat(chunks).toString('utf8') };
 }
 
 /** Checks the addresses that the socket connects to: a separate lookup beforehand could return others (DNS rebinding). */
@@ -161,62 +158,40 @@ function readPause({ headers }: HttpResponse, now: number): number | undefined {
   return Number.isNaN(pause) ? undefined : Math.min(Math.max(pause, 0), MAX_PAUSE_MS);
 }
 
-/** Limits for every request from a forge's client. */
-interface FetchLimits {
-  /** The forge's name in messages. */
-  readonly name: string;
-  readonly timeoutMs: number;
-  readonly maxResponseBytes: number;
-  readonly signal: AbortSignal;
-  readonly clock: () => number;
-}
+/** Sends a request of a forge's client. */
+export type ForgeFetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
 /**
  * Creates a `fetch` for forge clients that uses our own transport: bounded in time and size, without retries, with
- * typed errors. The operator chooses the server, so private addresses are allowed.
+ * typed errors. `name` is the forge's name in messages. The operator chooses the server, so private addresses are allowed.
  */
-export function createFetch(limits: FetchLimits): typeof globalThis.fetch {
-  const { name, timeoutMs, maxResponseBytes, signal, clock } = limits;
-  return async (input, init = {}) => {
-    const { method, url, headers, body } = await readFetchArguments(input, init);
-    if (method !== 'GET' && method !== 'POST')
-      throw new TypeError(`Sinks send only GET and POST requests, not ${method}.`);
+export function createFetch({
+  name,
+  clock,
+  ...limits
+}: Pick<HttpRequest, 'timeoutMs' | 'maxResponseBytes' | 'signal'> & {
+  readonly name: string;
+  readonly clock: () => number;
+}): ForgeFetch {
+  return async (url, { method = 'GET', headers, body } = {}) => {
+    if ((method !== 'GET' && method !== 'POST') || (body !== undefined && typeof body !== 'string'))
+      throw new TypeError(`Sinks send only GET and POST requests with text, not ${method}.`);
     const response = await sendRequest({
+      ...limits,
       method,
-      url,
-      headers: { 'user-agent': 'sluice', ...Object.fromEntries(headers) },
+      url: String(url),
+      headers: { 'user-agent': 'sluice', ...Object.fromEntries(new Headers(headers)) },
       ...(body === undefined ? {} : { body }),
-      timeoutMs,
-      maxResponseBytes,
       allowPrivateAddresses: true,
-      signal,
     });
     checkStatus(response, name, clock());
-    try {
-      JSON.parse(response.body);
-    } catch (error) {
+    if (parseJson(response.body) === undefined) {
       throw new SinkError(
         'SINK_ANSWER_UNREADABLE',
         `Unexpected response from ${name}: invalid JSON. Check that the base URL points to the API.`,
-        {
-          cause: error,
-        },
       );
     }
-    return new Response(response.body, {
-      status: response.status,
-      headers: { 'content-type': 'application/json; charset=utf-8' },
-    });
+    const { status } = response;
+    return new Response(response.body, { status, headers: { 'content-type': 'application/json; charset=utf-8' } });
   };
-}
-
-async function readFetchArguments(input: string | URL | Request, init: RequestInit) {
-  if (input instanceof Request) {
-    const request = new Request(input, init);
-    const body = request.body === null ? undefined : await request.text();
-    return { method: request.method, url: request.url, headers: request.headers, body };
-  }
-  const body = init.body ?? undefined;
-  if (body !== undefined && typeof body !== 'string') throw new TypeError('Sinks send only bodies that are strings.');
-  return { method: init.method ?? 'GET', url: String(input), headers: new Headers(init.headers), body };
 }
