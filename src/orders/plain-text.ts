@@ -22,6 +22,13 @@ export function showLine(text: string, maxLength: number): string {
   return `${truncated.replaceAll(INVISIBLE_CHARACTERS, escapeCharacter)}${isTruncated ? '…' : ''}`;
 }
 
+/** Lists the first names on one line, and the number of the others. */
+export function showNames(names: readonly string[], maxCount: number, maxLength: number): string {
+  const first = names.slice(0, maxCount).map((name) => showLine(name, maxLength));
+  const others = names.length > maxCount ? ` and ${names.length - maxCount} more` : '';
+  return `${first.join(', ')}${others}`;
+}
+
 /** Removes the full stop at the end of a message, so it can be embedded in a sentence. */
 export function dropFullStop(message: string): string {
   let end = message.length;

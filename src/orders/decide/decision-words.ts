@@ -1,4 +1,5 @@
-import { dropFullStop, showLine } from '../plain-text.js';
+import { stripVTControlCharacters } from 'node:util';
+import { dropFullStop, showLine, showNames } from '../plain-text.js';
 import { RESULT_CODES } from '../../store/records/index.js';
 import type { Evidence, Problem, ResultCode, WorkResult } from '../../store/records/index.js';
 
@@ -53,12 +54,10 @@ export function describeMissingResult(end: ProcessExit, durationMs: number | nul
 
 const OUTPUT_LINES = 3;
 const OUTPUT_LENGTH = 300;
-/** Colours and cursor movements of a terminal. */
-const TERMINAL_CODES = new RegExp(String.raw`\u001b\[[0-9;?]*[ -/]*[@-~]`, 'g');
 
 /** Quotes the last lines that the agent printed; empty if it printed nothing. */
 export function describeLastOutput(output = ''): string {
-  const lines = output.replaceAll(TERMINAL_CODES, '').split(/[\r\n]+/);
+  const lines = stripVTControlCharacters(output).split(/[\r\n]+/);
   const text = lines
     .filter((line) => line.trim() !== '')
     .slice(-OUTPUT_LINES)
@@ -83,11 +82,7 @@ export function listProblems(problems: readonly Problem[]): string {
 
 /** Lists the first five names and the number of remaining ones. */
 export function listNames(names: readonly string[]): string {
-  const remainder = names.length > 5 ? ` and ${names.length - 5} more` : '';
-  return `${names
-    .slice(0, 5)
-    .map((name) => showLine(name, 100))
-    .join(', ')}${remainder}`;
+  return showNames(names, 5, 100);
 }
 
 /** Puts text from any source on one line that ends with a full stop. */

@@ -1,4 +1,4 @@
-import type { FromSchema } from '../../base/index.js';
+import { flag, object, oneOf, type FromSchema } from '../../base/index.js';
 import { fromRecordSchema } from '../../json/schema/index.js';
 import { sandboxUse } from '../../store/records/index.js';
 import type { WorkOrder } from '../../store/records/index.js';
@@ -14,17 +14,18 @@ const commandLine = {
 } as const;
 
 /** The JSON Schema of a configured check. */
-export const CHECK_SCHEMA = {
-  type: 'object',
-  properties: {
+export const CHECK_SCHEMA = object(
+  {
     /** The executable and its arguments; started without a shell. */
     command: commandLine,
+  },
+  {
     /** A command to run first, such as `npm ci`; it may use the network. */
     prepare: commandLine,
     /** How long each of the two commands may take, in seconds; 600 by default. */
     timeout_s: { type: 'number', exclusiveMinimum: 0, maximum: 86_400 },
     /** Whether the check may use the network; `none` by default. */
-    network: { enum: ['none', 'host'] },
+    network: oneOf(['none', 'host']),
     /** Whether it runs in a sandbox, which blocks the network: `auto` (default: if sandboxes work here), `required`, `off`. */
     sandbox: sandboxUse,
     /** The maximum number of times a failing check is run; 1 by default. */
@@ -33,11 +34,9 @@ export const CHECK_SCHEMA = {
      * Whether a passing check is run again with the tests and the configuration from before the change; by default if it
      * took less than a minute.
      */
-    base_checks: { type: 'boolean' },
+    base_checks: flag,
   },
-  required: ['command'],
-  additionalProperties: false,
-} as const;
+);
 
 /** A configured command that Sluice runs to check a change. */
 export type Check = FromSchema<typeof CHECK_SCHEMA>;

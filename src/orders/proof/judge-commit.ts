@@ -1,6 +1,6 @@
 import { matchPathGlob } from '../../base/index.js';
 import type { Evidence, WorkOrder } from '../../store/records/index.js';
-import { dropFullStop, showLine } from '../plain-text.js';
+import { dropFullStop, showLine, showNames } from '../plain-text.js';
 import { isCiPath, isTestPath, listDeletedTests, listPaths, listSubmodules } from './changes.js';
 import type { FileChange } from './changes.js';
 import { isSteeringPath } from './steering-files.js';
@@ -115,12 +115,7 @@ function formatCount(count: number, noun: string): string {
 const MAX_LISTED_FILES = 10;
 
 function listFiles(paths: readonly string[]): string {
-  const unique = [...new Set(paths)];
-  const remainder = unique.length > MAX_LISTED_FILES ? ` and ${unique.length - MAX_LISTED_FILES} more` : '';
-  return `${unique
-    .slice(0, MAX_LISTED_FILES)
-    .map((path) => showLine(path, 200))
-    .join(', ')}${remainder}`;
+  return showNames([...new Set(paths)], MAX_LISTED_FILES, 200);
 }
 
 function formatCommit(commit: string): string {

@@ -76,22 +76,7 @@ function follow(starts: readonly string[], list: (path: string) => readonly stri
   return found;
 }
 
-const ENDINGS = [
-  '.js',
-  '.cjs',
-  '.mjs',
-  '.ts',
-  '.cts',
-  '.mts',
-  '.jsx',
-  '.tsx',
-  '.json',
-  '.py',
-  '.rb',
-  '.pl',
-  '.php',
-  '.lua',
-];
+const ENDINGS = '.js .cjs .mjs .ts .cts .mts .jsx .tsx .json .py .rb .pl .php .lua'.split(' ');
 const MAX_LINE_LENGTH = 1000;
 
 /** Lists the files that a line of code imports, among those that are known. */

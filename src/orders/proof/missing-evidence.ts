@@ -21,8 +21,9 @@ function describeMissingTests(tests: WorkResult['tests']): string | undefined {
   return tests !== 'n/a' && tests.result === 'not_run' ? 'the tests were not run' : undefined;
 }
 
-function isMissing(text: string | undefined): boolean {
-  return text === undefined || isNoneLike(text);
+/** Whether a value is absent, or a text that means "nothing". */
+export function isMissing(value: unknown): boolean {
+  return value === undefined || value === null || (typeof value === 'string' && isNoneLike(value));
 }
 
 /** Whether a value means "nothing": empty, `none` or `n/a`. */

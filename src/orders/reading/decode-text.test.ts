@@ -8,7 +8,7 @@ describe('decodeText', () => {
     ['UTF-16 little-endian', Buffer.from('\uFEFFgrößer 漢', 'utf16le')],
     ['UTF-16 big-endian', Buffer.from('\uFEFFgrößer 漢', 'utf16le').swap16()],
   ])('reads %s', (_, bytes) => {
-    expect(decodeText(bytes)).toEqual({ text: 'größer 漢' });
+    expect(decodeText(bytes)).toEqual({ status: 'read', text: 'größer 漢' });
   });
 
   test.each<[string, Uint8Array]>([
@@ -19,6 +19,7 @@ describe('decodeText', () => {
     ['half of a UTF-16 unit', Buffer.from('\uFEFFabc', 'utf16le').subarray(0, 7)],
   ])('refuses %s', (_, bytes) => {
     expect(decodeText(bytes)).toEqual({
+      status: 'unreadable',
       problem: { code: 'RESULT_NOT_UTF8', message: 'it is not UTF-8 text; write it as UTF-8' },
     });
   });

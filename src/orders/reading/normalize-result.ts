@@ -1,22 +1,17 @@
 import { omitUndefined } from '../../base/index.js';
-import { RESULT_STATUSES, type Problem, type WorkResult } from '../../store/records/index.js';
-import { findMissingEvidence, isNoneLike } from '../proof/missing-evidence.js';
+import { RESULT_STATUSES, type Problem, type Reading, type WorkResult } from '../../store/records/index.js';
+import { findMissingEvidence, isMissing, isNoneLike } from '../proof/missing-evidence.js';
 import { createValueProblem } from '../shapes/check-shape.js';
 import type { SpelledFields } from '../shapes/spelling.js';
 import { gatherChanges, isFields, readResultFields } from './result-fields.js';
-
-/** A result with normalized keys and values, if it is valid, and its problems. */
-export interface NormalizedResult {
-  readonly result?: WorkResult;
-  readonly problems: readonly Problem[];
-  readonly notices: readonly Problem[];
-}
 
 /**
  * Normalizes the fields of a result in any spelling and from any encoding. Nothing is filled in: a missing key or a
  * malformed value is a problem, and the result is then undefined.
  */
-export function normalizeResult(fields: Pick<SpelledFields, 'known' | 'conflicts'>): NormalizedResult {
+export function normalizeResult(
+  fields: Pick<SpelledFields, 'known' | 'conflicts'>,
+): Pick<Reading, 'result' | 'problems' | 'notices'> {
   const { known, conflicts } = gatherChanges(fields.known);
   const problems: Problem[] = [...fields.conflicts, ...conflicts];
   const issueRef = readRequiredText('issue_ref', known, problems);
@@ -32,9 +27,9 @@ export function normalizeResult(fields: Pick<SpelledFields, 'known' | 'conflicts
   // A blocked agent needs no evidence, so invalid evidence is no reason to ask a human.
   const needsEvidence = status !== 'blocked';
   if (needsEvidence) problems.push(...evidenceProblems);
-  const notices = needsEvidence ? [] : evidenceProblems;
+  const notices = needsEvidence || evidenceProblems.length === 0 ? {} : { notices: evidenceProblems };
   if (issueRef === undefined || runId === undefined || status === undefined || problems.length > 0) {
-    return { problems, notices };
+    return { problems, ...notices };
   }
   const result: WorkResult = {
     issue_ref: issueRef,
@@ -47,7 +42,7 @@ export function normalizeResult(fields: Pick<SpelledFields, 'known' | 'conflicts
     ...(blockedBy.length === 0 ? {} : { blocked_by: blockedBy }),
     ...(questions.length === 0 ? {} : { questions }),
   };
-  return { result, problems: findMissingEvidence(result), notices };
+  return { result, problems: findMissingEvidence(result), ...notices };
 }
 
 type Fields = ReadonlyMap<string, unknown>;
@@ -99,7 +94,7 @@ const PULL_REQUEST = /^(?:https?:\/\/[^\s/]\S*|[^\s\d]*\d\S*)$/;
 
 /** Reads `{ PR, Commit }`. A value such as `none` counts as missing. */
 function readChanges(value: unknown, problems: Problem[]): WorkResult['changes'] {
-  if (value === undefined || value === null || (typeof value === 'string' && isNoneLike(value))) return {};
+  if (isMissing(value)) return {};
   if (!isFields(value)) {
     problems.push(createValueProblem('changes', 'must have PR or Commit'));
     return {};
@@ -108,7 +103,7 @@ function readChanges(value: unknown, problems: Problem[]): WorkResult['changes']
   problems.push(...conflicts.map((conflict) => ({ ...conflict, path: `changes.${conflict.path}` })));
   const pr = readWord(known.get('pr'));
   const claimed = readWord(known.get('commit'));
-  const commit = claimed === undefined ? undefined : readHash(claimed);
+  const commit = (COMMIT.exec(claimed ?? '') ?? COMMIT_PAGE.exec(claimed ?? ''))?.[1]?.toLowerCase();
   if (pr !== undefined && (pr.length > 2000 || !PULL_REQUEST.test(pr))) {
     problems.push(createValueProblem('changes.pr', 'must be the URL or the number of a pull request'));
   }
@@ -118,19 +113,11 @@ function readChanges(value: unknown, problems: Problem[]): WorkResult['changes']
   return omitUndefined({ pr, commit });
 }
 
-function readHash(commit: string): string | undefined {
-  return (COMMIT.exec(commit) ?? COMMIT_PAGE.exec(commit))?.[1]?.toLowerCase();
-}
-
-/**
- * Reads a value as one word, or undefined if it means "nothing". Other types become `?`, which every later check
- * rejects.
- */
+/** Reads a value as one word, or undefined if it means "nothing". Other types become `?`, which every later check rejects. */
 function readWord(value: unknown): string | undefined {
-  if (value === undefined || value === null) return undefined;
+  if (isMissing(value)) return undefined;
   if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return String(value);
-  if (typeof value !== 'string') return '?';
-  return isNoneLike(value) ? undefined : value.trim();
+  return typeof value === 'string' ? value.trim() : '?';
 }
 
 type Tests = WorkResult['tests'];

@@ -10,7 +10,7 @@ import { showLine } from '../plain-text.js';
 import { foldKey } from '../shapes/spelling.js';
 import { normalizeResult } from './normalize-result.js';
 import { gatherChanges, isFields, readResultFields } from './result-fields.js';
-import { decodeText, readResultFile } from './result-file.js';
+import { readResultFile } from './result-file.js';
 
 /** The sources of an agent's result, and how to read them. */
 export interface ResultSource {
@@ -67,10 +67,7 @@ export async function readWorkResult(from: ResultSource): Promise<Reading> {
       notices.push({ code: 'RESULT_OUTDATED', message: `${name} is older than the run and was ignored` });
       continue;
     }
-    const reading =
-      file.status === 'unreadable'
-        ? { problems: [file.problem] }
-        : readBytes(file.bytes, (text) => read(maskText(text)));
+    const reading = file.status === 'unreadable' ? { problems: [file.problem] } : read(maskText(file.text));
     if (source === 'json' && (await isPresent(join(dir, 'work_result.txt')))) {
       notices.push({ code: 'RESULT_SHADOWED', message: 'work_result.txt was ignored because work_result.json exists' });
     }
@@ -78,11 +75,6 @@ export async function readWorkResult(from: ResultSource): Promise<Reading> {
     return withNotices(await withCommitChecked({ source, path: name, ...reading }, findCommit), notices);
   }
   return withNotices(readStreams(from), notices);
-}
-
-function readBytes(bytes: Uint8Array, read: (text: string) => ResultReading): ResultReading {
-  const { text, problem } = decodeText(bytes);
-  return problem === undefined ? read(text) : { problems: [problem] };
 }
 
 async function withCommitChecked(
@@ -104,15 +96,15 @@ function withNotices(reading: Reading, notices: readonly Problem[]): Reading {
 }
 
 /** The part of a reading that comes from the result file itself. */
-export type ResultReading = Pick<Reading, 'result' | 'problems' | 'notices' | 'draft'>;
+type ResultReading = Pick<Reading, 'result' | 'problems' | 'notices' | 'draft'>;
 
-// A real result is not deeply nested; a malicious one can be.
+// A real result is not deeply nested; a malicious one can be, and drafts are stored.
 const MAX_DEPTH = 64;
 
 /** Reads `work_result.json` strictly. Content that has to be repaired is a draft, never a result. */
 export function readJsonResult(text: string): ResultReading {
   const read = readStrictly(text);
-  if (read.problems.length > 0) return withDraft({ problems: read.problems }, draftFromText(text));
+  if (read.problems.length > 0) return { problems: read.problems, ...omitUndefined({ draft: draftFromText(text) }) };
   if (!isFields(read.value)) {
     return { problems: [{ code: 'RESULT_NOT_OBJECT', message: 'it is valid JSON, but not an object' }] };
   }
@@ -122,9 +114,8 @@ export function readJsonResult(text: string): ResultReading {
 
 /** Normalizes the fields of a result file. A result that is not valid is a draft. */
 function normalize(fields: Parameters<typeof normalizeResult>[0], createDraft: () => unknown): ResultReading {
-  const { result, problems, notices } = normalizeResult(fields);
-  const reading = { problems, ...(notices.length === 0 ? {} : { notices }) };
-  return result === undefined ? withDraft(reading, createDraft()) : { ...reading, result };
+  const reading = normalizeResult(fields);
+  return reading.result === undefined ? { ...reading, ...omitUndefined({ draft: createDraft() }) } : reading;
 }
 
 /** Parses JSON like `JSON.parse`, but reports duplicate keys, where `JSON.parse` would silently use the last one. */
@@ -149,10 +140,6 @@ function readStrictly(text: string): { readonly value?: unknown; readonly proble
 
 function createJsonProblem(message: string): { readonly problems: readonly Problem[] } {
   return { problems: [{ code: 'RESULT_NOT_JSON', message: `invalid JSON: ${showLine(message, 200)}` }] };
-}
-
-function withDraft(reading: ResultReading, draft: unknown): ResultReading {
-  return draft === undefined ? reading : { ...reading, draft };
 }
 
 /** How much of a stream is searched, from its end: a result is printed last. */
@@ -224,9 +211,8 @@ export function findAnchors(text: string): NonNullable<Reading['anchors']> {
   return anchors;
 }
 
-// A draft only fills in a form, so it can be short; stored data must not be deeply nested.
+// A draft only fills in a form, so it can be short.
 const DRAFT_LENGTH = 256 * 1024;
-const DRAFT_DEPTH = 64;
 const MAX_LIST_LENGTH = 100;
 
 /**
@@ -236,7 +222,7 @@ const MAX_LIST_LENGTH = 100;
 function draftFromText(text: string): Readonly<Record<string, unknown>> | undefined {
   const parsed = parse(text.slice(0, DRAFT_LENGTH), undefined, {
     allowPartial: true,
-    limits: { depth: DRAFT_DEPTH, candidates: 16 },
+    limits: { depth: MAX_DEPTH, candidates: 16 },
   });
   return parsed.ok && isFields(parsed.value) ? draftFromFields(Object.entries(parsed.value)) : undefined;
 }
@@ -318,8 +304,9 @@ export function readTextResult(text: string): ResultReading {
     else fields.set(name, value.trim());
   }
   const resultFields = toResultFields(fields, body);
-  if (problems.length > 0) return withDraft({ problems: problems.slice(0, 20) }, draftFromFields(resultFields));
-  return normalize({ known: resultFields, conflicts: [] }, () => draftFromFields(resultFields));
+  const createDraft = () => draftFromFields(resultFields);
+  if (problems.length > 0) return { problems: problems.slice(0, 20), ...omitUndefined({ draft: createDraft() }) };
+  return normalize({ known: resultFields, conflicts: [] }, createDraft);
 }
 
 /** Converts the flat header to the shape of a result. */

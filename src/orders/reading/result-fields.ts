@@ -1,5 +1,5 @@
 import type { Problem } from '../../store/records/index.js';
-import { isNoneLike } from '../proof/missing-evidence.js';
+import { isMissing } from '../proof/missing-evidence.js';
 import { foldKey, readSpellings, type SpelledFields } from '../shapes/spelling.js';
 
 /** The fields of a work result, by their snake_case names. `pr` and `commit` belong to `changes`. */
@@ -17,21 +17,15 @@ const RESULT_FIELDS = [
   'questions',
 ] as const;
 
-/** The comment calls questions `OpenQuestions`, and agents copy that. */
-const ALIASES: Readonly<Record<string, string>> = { openquestions: 'questions' };
-
 /** Finds the known fields in an agent's result, in any spelling. */
 export function readResultFields(
   entries: Iterable<readonly [string, unknown]>,
   names: readonly string[] = RESULT_FIELDS,
 ): SpelledFields {
-  const normalized = [...entries].map(([key, value]) => [findAlias(key) ?? key, value] as const);
-  return readSpellings(normalized, names);
-}
-
-function findAlias(key: string): string | undefined {
-  const foldedKey = foldKey(key);
-  return Object.hasOwn(ALIASES, foldedKey) ? ALIASES[foldedKey] : undefined;
+  // The comment calls questions `OpenQuestions`, and agents copy that.
+  const rename = (key: string): string => (foldKey(key) === 'openquestions' ? 'questions' : key);
+  const renamed = [...entries].map(([key, value]) => [rename(key), value] as const);
+  return readSpellings(renamed, names);
 }
 
 /** Whether a value is an object and not a list. */
@@ -60,8 +54,4 @@ export function gatherChanges(fields: ReadonlyMap<string, unknown>): Pick<Spelle
     }
   }
   return { known: known.set('changes', Object.fromEntries(changes)), conflicts };
-}
-
-function isMissing(value: unknown): boolean {
-  return value === undefined || value === null || (typeof value === 'string' && isNoneLike(value));
 }

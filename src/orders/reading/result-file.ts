@@ -11,11 +11,11 @@ export const RESULT_FILES = ['work_result.json', 'work_result.txt'] as const;
 export const RESULT_BYTES = 1024 * 1024;
 
 /** The state of a result file. `outdated`: it existed before the run started. */
-export type ResultFile =
+type ResultFile =
   | { readonly status: 'absent' }
   | { readonly status: 'outdated' }
   | { readonly status: 'unreadable'; readonly problem: Problem }
-  | { readonly status: 'read'; readonly bytes: Uint8Array };
+  | { readonly status: 'read'; readonly text: string };
 
 // File times come from a clock that ticks every few milliseconds and can lag behind the clock that timed the start.
 const CLOCK_TICK_MS = 20;
@@ -24,7 +24,7 @@ const RECENT_MS = 2000;
 const SECOND_CHECK_MS = 100;
 
 /** Facts about the agent that wrote a file. */
-export interface Writer {
+interface Writer {
   /** When it was started, in milliseconds since 1970: an older file is outdated. */
   readonly startedAt?: number | undefined;
   /** All its processes have exited, so a recently modified file is not still being written. */
@@ -50,12 +50,6 @@ export async function readResultFile(path: string, writer: Writer & TrustedRoot 
   }
 }
 
-async function wait(milliseconds: number): Promise<void> {
-  await new Promise<void>((resolve) => {
-    setTimeout(resolve, milliseconds);
-  });
-}
-
 async function readHandle(handle: OpenedFile, path: string, { startedAt, hasEnded }: Writer): Promise<ResultFile> {
   const first = fstatSync(handle.fd, { bigint: true });
   // A hard-linked file could be another run's result, or be changed through its other name after it was read.
@@ -69,11 +63,12 @@ async function readHandle(handle: OpenedFile, path: string, { startedAt, hasEnde
   }
   // One byte more than expected detects a growing file.
   const bytes = await readSpan(handle, 0, Number(first.size) + 1);
-  if (hasEnded !== true && Date.now() - Number(first.mtimeMs) < RECENT_MS) await wait(SECOND_CHECK_MS);
+  if (hasEnded !== true && Date.now() - Number(first.mtimeMs) < RECENT_MS)
+    await new Promise((resolve) => void setTimeout(resolve, SECOND_CHECK_MS));
   const second = await lstat(path, { bigint: true }).catch(() => undefined);
   const isComplete = second !== undefined && isSame(first, second) && BigInt(bytes.length) === first.size;
   return isComplete
-    ? { status: 'read', bytes }
+    ? decodeText(bytes)
     : createUnreadable(
         'RESULT_CHANGING',
         'it was still being written; write a temporary file and rename it before the process exits',
@@ -88,23 +83,18 @@ function createUnreadable(code: string, message: string): ResultFile {
   return { status: 'unreadable', problem: { code, message } };
 }
 
-/** The content of a result file, or why it cannot be decoded. */
-export type DecodedText =
-  | { readonly text: string; readonly problem?: undefined }
-  | { readonly text?: undefined; readonly problem: Problem };
-
 /**
  * Decodes UTF-8, with or without a byte order mark, or UTF-16 with a byte order mark, which some shells write. Invalid
  * bytes are an error.
  */
-export function decodeText(bytes: Uint8Array): DecodedText {
+export function decodeText(bytes: Uint8Array): ResultFile {
   try {
     const text = new TextDecoder(detectEncoding(bytes), { fatal: true }).decode(bytes);
-    if (!text.includes('\0')) return { text };
+    if (!text.includes('\0')) return { status: 'read', text };
   } catch {
     // Reported below: to the author of an agent, invalid bytes and text with NUL in it are the same problem.
   }
-  return { problem: { code: 'RESULT_NOT_UTF8', message: 'it is not UTF-8 text; write it as UTF-8' } };
+  return createUnreadable('RESULT_NOT_UTF8', 'it is not UTF-8 text; write it as UTF-8');
 }
 
 function detectEncoding([first, second]: Uint8Array): string {

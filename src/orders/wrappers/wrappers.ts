@@ -1,94 +1,59 @@
+import { object, oneOf, type FromSchema } from '../../base/index.js';
 import { fromRecordSchema } from '../../json/schema/index.js';
 import { listPlacementIssues } from '../../runs/index.js';
-import {
-  PLACEMENT_FIELDS,
-  WORKER_NAME,
-  runSpecSchema,
-  type RunEngine,
-  type RunSpec,
-} from '../../store/records/index.js';
+import { PLACEMENT_FIELDS, WORKER_NAME, runSpecSchema } from '../../store/records/index.js';
+import type { RunEngine, RunSpec } from '../../store/records/index.js';
 import { OrdersError } from '../orders-error.js';
 import { createValueProblem, readNamed } from '../shapes/check-shape.js';
+
+const { command, permissions, sandbox, network, labels, model, limits, env, placement } = runSpecSchema.properties;
+const { image, cpu, memory, gpu, service_account, secrets, node_selector, tolerations } = runSpecSchema.properties;
+const place = { placement, image, cpu, memory, gpu, service_account, secrets, node_selector, tolerations };
+
+/** The JSON Schema of a configured wrapper. */
+export const WRAPPER_SCHEMA = object(
+  {
+    /**
+     * `codex-cli`, `script` or a custom name. The `concurrency` setting limits orders by type; execution records contain
+     * the type.
+     */
+    type: WORKER_NAME,
+  },
+  {
+    /**
+     * The executable and its arguments, with `{work_order}`, `{run_dir}`, `{repo_dir}`, `{issue_ref}`, `{run_id}` and
+     * `{role}` replaced. Agents (`codex-cli`, …) do not need one: Sluice can start them itself.
+     */
+    command,
+    /**
+     * `file` (default): the agent reads `work_order.json` in its run folder. `args`: its path is the last argument, unless
+     * `{work_order}` names it. `env`: instructions and paths are also passed as variables.
+     */
+    inject: oneOf(['file', 'args', 'env']),
+    /** The agent's permissions; `workspace` by default. */
+    permissions,
+    /** Whether its runs are sandboxed; defaults to the global setting. */
+    sandbox,
+    network,
+    ...place,
+    labels,
+    model,
+    limits,
+    env,
+    /** Files and folders that its sandbox shows besides, read-only: what its script loads. */
+    mounts: { type: 'array', maxItems: 100, items: { type: 'string', minLength: 1 } },
+    /** Names of checks that Sluice runs for orders that name none. */
+    checks: { type: 'array', maxItems: 20, uniqueItems: true, items: WORKER_NAME },
+    /** The evidence an issue needs to advance: `proven` (default if checks are named) or `reported`. */
+    policy: object({}, { evidence: oneOf(['proven', 'reported']) }),
+  },
+);
 
 /**
  * Defines how one type of agent is started and receives its order, and where. Comes from the configuration, never from
  * a request.
  */
-export interface Wrapper extends Pick<RunSpec, (typeof PLACEMENT_FIELDS)[number]> {
-  /**
-   * `codex-cli`, `script` or a custom name. The `concurrency` setting limits orders by type; execution records contain
-   * the type.
-   */
-  readonly type: string;
-  /**
-   * The executable and its arguments, with `{work_order}`, `{run_dir}`, `{repo_dir}`, `{issue_ref}`, `{run_id}` and
-   * `{role}` replaced. Agents (`codex-cli`, …) do not need one: Sluice can start them itself.
-   */
-  readonly command?: readonly string[];
-  /**
-   * `file` (default): the agent reads `work_order.json` in its run folder. `args`: its path is the last argument, unless
-   * `{work_order}` names it. `env`: instructions and paths are also passed as variables.
-   */
-  readonly inject?: 'file' | 'args' | 'env';
-  /** The agent's permissions; `workspace` by default. */
-  readonly permissions?: NonNullable<RunSpec['permissions']>;
-  /** Whether its runs are sandboxed; defaults to the global setting. */
-  readonly sandbox?: NonNullable<RunSpec['sandbox']>;
-  /** Network access in the sandbox; the host's network by default. */
-  readonly network?: NonNullable<RunSpec['network']>;
-  /** The labels that a worker must have to execute its orders. */
-  readonly labels?: NonNullable<RunSpec['labels']>;
-  readonly model?: string;
-  readonly limits?: NonNullable<RunSpec['limits']>;
-  /** Names of environment variables passed to the agent. */
-  readonly env?: readonly string[];
-  /** Files and folders that its sandbox shows besides, read-only: what its script loads. */
-  readonly mounts?: readonly string[];
-  /** Names of checks that Sluice runs for orders that name none. */
-  readonly checks?: readonly string[];
-  /** The evidence an issue needs to advance: `proven` (default if checks are named) or `reported`. */
-  readonly policy?: { readonly evidence?: 'proven' | 'reported' };
-}
-
-const { command, permissions, sandbox, network, model, limits, env } = runSpecSchema.properties;
-const { labels, placement, image, cpu, memory, gpu, service_account, secrets, node_selector, tolerations } =
-  runSpecSchema.properties;
-
-/** The JSON Schema of a configured wrapper. */
-export const WRAPPER_SCHEMA = {
-  type: 'object',
-  properties: {
-    type: WORKER_NAME,
-    command,
-    inject: { enum: ['file', 'args', 'env'] },
-    permissions,
-    sandbox,
-    network,
-    placement,
-    image,
-    cpu,
-    memory,
-    gpu,
-    service_account,
-    secrets,
-    node_selector,
-    tolerations,
-    labels,
-    model,
-    limits,
-    env,
-    mounts: { type: 'array', maxItems: 100, items: { type: 'string', minLength: 1 } },
-    checks: { type: 'array', maxItems: 20, uniqueItems: true, items: WORKER_NAME },
-    policy: {
-      type: 'object',
-      properties: { evidence: { enum: ['proven', 'reported'] } },
-      required: [],
-      additionalProperties: false,
-    },
-  },
-  required: ['type'],
-  additionalProperties: false,
-} as const;
+export type Wrapper = FromSchema<typeof WRAPPER_SCHEMA>;
 
 /** The built-in wrapper types and their engines. A wrapper of a type with the engine `command` must name a command. */
 export const WRAPPER_ENGINES: Readonly<Record<string, RunEngine>> = {

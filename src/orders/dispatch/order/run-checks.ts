@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { createUlidGenerator, getErrorMessage, omitUndefined, setLatest } from '../../../base/index.js';
 import { makeFolder, removeFolder } from '../../../base/files/index.js';
 import type { NamedCheck } from '../../proof/checks.js';
@@ -230,8 +231,6 @@ const MAX_FAILED = 5;
 
 /** Longer lines are not read to their end: no runner prints its counts there. */
 const MAX_LINE_LENGTH = 500;
-/** Colours and cursor movements of a terminal. */
-const TERMINAL_CODES = new RegExp(String.raw`\u001b\[[0-9;?]*[@-~]`, 'g');
 
 /**
  * Counts the tests that passed according to a test runner's output; undefined if no runner is recognized.
@@ -264,5 +263,5 @@ export function listFailedTests(output: string): readonly string[] {
 }
 
 function splitLines(output: string): readonly string[] {
-  return output.split(/\r?\n/).map((line) => line.slice(0, MAX_LINE_LENGTH).replaceAll(TERMINAL_CODES, ''));
+  return output.split(/\r?\n/).map((line) => stripVTControlCharacters(line.slice(0, MAX_LINE_LENGTH)));
 }
