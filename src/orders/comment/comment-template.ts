@@ -45,11 +45,8 @@ export function fillTemplate(template: string, fields: CommentFields): string {
 }
 
 /**
- * Checks a template for comments: Markdown with placeholders such as `{{Summary}}`. Throws `INVALID_CONFIG` if it is too
- * long, lacks a required placeholder, or has an unknown or a repeated one. Returns it with plain line ends.
- *
- * @example
- * checkTemplate(await readFile('templates/comment.md', 'utf8'))
+ * Checks a template for comments: Markdown with placeholders such as `{{Summary}}`. Throws `INVALID_CONFIG` if it is
+ * too long, lacks a required placeholder, or has an unknown or a repeated one. Returns it with plain line ends.
  */
 export function checkTemplate(text: string): string {
   const template = text.replaceAll(/\r\n?/g, '\n');

@@ -80,12 +80,7 @@ function listFields(
   };
 }
 
-/**
- * Formats the trigger of a comment, which is also its key: the run, or the inbox item that was resolved.
- *
- * @example
- * formatTrigger(order) // 'workrun:2026-11-15-backend-0001'
- */
+/** Formats the trigger of a comment, which is also its key: the run, or the inbox item that was resolved. */
 export function formatTrigger(order: Pick<WorkOrder, 'run_id'>, itemId?: string): string {
   return itemId === undefined ? `workrun:${order.run_id}` : `resolve:${itemId}`;
 }

@@ -265,9 +265,6 @@ export interface CommitCheck {
 /**
  * Looks up a claimed commit in a repository. The agent can write the repository's configuration, so git is called in a
  * way that runs no configured command and contacts no other host.
- *
- * @example
- * await checkCommit('/srv/shop', '1a2b3c4d') // {} if the repository has it
  */
 export async function checkCommit(repoDir: string, commit: string): Promise<CommitCheck> {
   const missing = { problem: describe('COMMIT_NOT_FOUND', `the repository has no commit ${commit.slice(0, 70)}`) };

@@ -205,9 +205,6 @@ const HUNK = /^@@ -(\d{1,10})(?:,\d{1,10})? \+(\d{1,10})(?:,\d{1,10})? @@ ?(.*)$
  * Parses a patch as `git diff-tree --patch` prints it. File names are taken from the list, which has the same order:
  * names in the patch can be quoted, and a file can have any name. Content lines start with a space, `+`, `-` or `\`, so
  * they cannot be mistaken for a file header. `isComplete`: the patch was not truncated.
- *
- * @example
- * parsePatch(patch, [{ file: { path: 'src/a.ts', change: 'modified' }, sections: 1 }], true)[0]?.added // 3
  */
 export function parsePatch(
   patch: string,

@@ -51,9 +51,6 @@ export type GitFilters = Readonly<Record<string, string>>;
  * that too), runs no hook and no file system monitor, and contacts other hosts only over the protocol in `remote`. It
  * would still run filters that the repository configures: a call that reads or writes work tree files needs a private
  * `gitDir`. With one, only `filters` run.
- *
- * @example
- * await runGit('/srv/shop', ['rev-parse', '--git-dir']) // { code: 0, stdout: '.git\n', stderr: '' }
  */
 export async function runGit(folder: string, args: readonly string[], options: GitOptions = {}): Promise<GitResult> {
   trustedFolders ??= readTrustedFolders();
@@ -67,12 +64,7 @@ export async function findCommit(where: string | CallGit, name: string, options?
   return code === 0 ? stdout.trim() : undefined;
 }
 
-/**
- * Describes why a call failed, as a clause: the end of git's output, or that it printed nothing.
- *
- * @example
- * describeGitFailure({ code: 'failed', stdout: '', stderr: '' }) // 'git did not finish, or printed too much'
- */
+/** Describes why a call failed, as a clause: the end of git's output, or that it printed nothing. */
 export function describeGitFailure({ code, stderr }: GitResult): string {
   const lastOutput = dropFullStop(stderr).slice(-FAILURE_LENGTH).trimStart();
   if (lastOutput !== '') return lastOutput;

@@ -147,9 +147,6 @@ export const DEFAULT_BACKOFF: Backoff = { initialMs: 2000, maxMs: 3_600_000, max
  * Returns how long to wait after attempt number `tries` has failed. Jitter over the full range keeps messages that
  * failed together from being retried together. `minMs` leaves time for a request whose response was lost to arrive, so
  * the lookup finds it.
- *
- * @example
- * chooseDelay({ tries: 1, minMs: 0, random: () => 0.5, backoff: DEFAULT_BACKOFF }) // 1000
  */
 export function chooseDelay(failure: {
   readonly tries: number;

@@ -12,12 +12,7 @@ export interface FileChange {
 
 const KINDS: Readonly<Record<string, FileChange['kind']>> = { A: 'added', C: 'added', D: 'deleted', R: 'renamed' };
 
-/**
- * Parses the output of `git diff-tree -r --raw -z --no-abbrev`.
- *
- * @example
- * parseChanges(':000000 100644 0000… 1a2b… A\0src/a.ts\0') // [{ kind: 'added', path: 'src/a.ts', … }]
- */
+/** Parses the output of `git diff-tree -r --raw -z --no-abbrev`. */
 export function parseChanges(raw: string): readonly FileChange[] {
   const parts = raw.split('\0');
   const changes: FileChange[] = [];
@@ -58,12 +53,7 @@ export function isCiPath(path: string): boolean {
   return CI.test(path);
 }
 
-/**
- * Lists the test files that a change removes: deleted, or moved to a path that no longer counts as a test.
- *
- * @example
- * listDeletedTests([{ kind: 'deleted', path: 'test/basket.test.ts', … }]) // ['test/basket.test.ts']
- */
+/** Lists the test files that a change removes: deleted, or moved to a path that no longer counts as a test. */
 export function listDeletedTests(changes: readonly FileChange[]): readonly string[] {
   return changes.flatMap(({ kind, path, oldPath = path }) =>
     kind !== 'added' && isTestPath(oldPath) && (kind === 'deleted' || !isTestPath(path)) ? [oldPath] : [],
@@ -93,10 +83,6 @@ export function listSubmodules(changes: readonly FileChange[]): readonly string[
 /**
  * Whether a symbolic link leads out of the repository. A target with `..` after a folder name counts as well, because
  * that folder might itself be a link.
- *
- * @example
- * leavesRepository('docs/latest', '../v2') // false
- * leavesRepository('docs/latest', '../../etc') // true
  */
 export function leavesRepository(path: string, target: string): boolean {
   if (target.startsWith('/') || target.includes('\\') || target.includes('\0')) return true;

@@ -69,12 +69,7 @@ export interface NamedCheck extends Check {
   readonly name: string;
 }
 
-/**
- * Returns an order's checks: the ones it names, or else its wrapper's.
- *
- * @example
- * findChecks(order, wrapper, { unit: { command: ['npm', 'test'] } }) // [{ name: 'unit', command: ['npm', 'test'] }]
- */
+/** Returns an order's checks: the ones it names, or else its wrapper's. */
 export function findChecks(
   order: Pick<WorkOrder, 'checks'>,
   wrapper: Pick<Wrapper, 'checks'>,
@@ -95,12 +90,7 @@ export function findChecks(
 /** The evidence an issue needs to advance: proof, or just the agent's report as long as nothing contradicts it. */
 export type EvidencePolicy = 'proven' | 'reported';
 
-/**
- * Chooses an order's policy: `proven` in a race, otherwise the wrapper's, otherwise `proven` if checks are named.
- *
- * @example
- * choosePolicy({ checks: ['unit'] }, { type: 'codex-cli' }) // 'proven'
- */
+/** Chooses an order's policy: `proven` in a race, otherwise the wrapper's, otherwise `proven` if checks are named. */
 export function choosePolicy(
   order: Pick<WorkOrder, 'checks' | 'race'>,
   wrapper: Pick<Wrapper, 'checks' | 'policy'>,

@@ -29,9 +29,6 @@ const TOKENS =
 /**
  * Splits a shell script into its commands, wherever they are: in a pipeline, a loop or a subshell. The bodies of here
  * documents count as commands.
- *
- * @example
- * splitCommands('cat "a b" | node') // [{ words: ['cat', 'a b'], isPiped: false }, { words: ['node'], isPiped: true }]
  */
 export function splitCommands(text: string): readonly ShellCommand[] {
   const source = text
@@ -58,12 +55,7 @@ export function splitCommands(text: string): readonly ShellCommand[] {
 /** A command whose output a word contains. */
 const SUBSTITUTION = /[$<>]\(((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)/g;
 
-/**
- * Lists the commands whose output is part of a word.
- *
- * @example
- * listSubstitutions('$(dirname "$0")/lib.sh') // ['dirname "$0"']
- */
+/** Lists the commands whose output is part of a word: `dirname "$0"` of `$(dirname "$0")/lib.sh`. */
 export function listSubstitutions(word: string): readonly string[] {
   return [...word.matchAll(SUBSTITUTION)].map(([, command = '']) => command);
 }
@@ -76,12 +68,7 @@ function unquote(token: string): string {
   );
 }
 
-/**
- * Returns the commands of a makefile as a shell script: its recipes, the files it includes, its variables.
- *
- * @example
- * readMakefile('include a.mk\ntest: t.js\n\t@node $(T)\n') // '. a.mk\nnode ${T}'
- */
+/** Returns the commands of a makefile as a shell script: its recipes, the files it includes, its variables. */
 export function readMakefile(text: string): string {
   const prefix = /^\.RECIPEPREFIX\s*[:?]*=\s*(\S)/m.exec(text)?.[1] ?? '\t';
   return text
@@ -110,10 +97,8 @@ export function readMakefile(text: string): string {
 }
 
 /**
- * Lists everything in a text that could be the name of a file or a module.
- *
- * @example
- * listTokens("require('./t.js')") // ['require', './t.js', 't/js']
+ * Lists everything in a text that could be the name of a file or a module: `require`, `./t.js` and `t/js` of
+ * `require('./t.js')`.
  */
 export function listTokens(text: string): readonly string[] {
   return [...text.matchAll(/[\w.@+*?%$~/-]+/g)].flatMap(([token]) =>
@@ -127,9 +112,6 @@ export const MAX_WORD_LENGTH = 1000;
 /**
  * Returns the path that a command names, relative to the top of the repository. Parts that are not known, such as
  * variables and the folders of an absolute path, become `**`, wildcards `*`.
- *
- * @example
- * toPattern('"$DIR"/t.js') // '**' + '/t.js'
  */
 export function toPattern(word: string): string {
   if (word.length > MAX_WORD_LENGTH) return '**';
@@ -141,10 +123,8 @@ export function toPattern(word: string): string {
 }
 
 /**
- * Whether a path is what a command calls `name`, which may be a pattern or lack the ending of code.
- *
- * @example
- * isNamed('ci/t.js', 'ci/t') // true
+ * Whether a path is what a command calls `name`, which may be a pattern or lack the ending of code: `ci/t` is
+ * `ci/t.js`.
  */
 export function isNamed(path: string, name: string, isElsewhere = false): boolean {
   if (name.includes('*')) return matches(path, name);

@@ -28,9 +28,6 @@ function createUnchecked(claim: Evidence['claim'], detail: string): Evidence {
 /**
  * Lists what a result lacks to be proven: a confirmed commit or pull request, unless it is a report, and confirmation
  * of every check. Empty if it is proven, or if the policy requires no proof.
- *
- * @example
- * findUnproven([], 'proven', order, []) // ['neither a commit nor a pull request is confirmed']
  */
 export function findUnproven(
   evidence: readonly Evidence[],
@@ -54,10 +51,8 @@ export function findUnproven(
 }
 
 /**
- * Collects all evidence about a result: whether it belongs to this run, verified facts, and the agent's unverified claims.
- *
- * @example
- * gatherEvidence(reading, order, { exitCode: 0 }, found)
+ * Collects all evidence about a result: whether it belongs to this run, verified facts, and the agent's unverified
+ * claims.
  */
 export function gatherEvidence(
   reading: Reading,

@@ -33,12 +33,7 @@ export interface LoadedCode {
 /** More code than the scripts of any check load. */
 const MAX_LOADED = 2000;
 
-/**
- * Finds the code that the scripts of a check load, directly or through each other.
- *
- * @example
- * findLoaded(['check.js'], { 'check.js': ["require('./ci/equal')"], 'ci/equal.js': [] }) // { parts: ['ci/equal.js'], branches: [] }
- */
+/** Finds the code that the scripts of a check load, directly or through each other. */
 export function findLoaded(
   scripts: readonly string[],
   imports: Readonly<Record<string, readonly string[]>>,

@@ -16,12 +16,7 @@ const ADDRESS = new RegExp(
 const WITH_REPOSITORY = new RegExp(`^${REPOSITORY}[#!]${NUMBER}$`);
 const NUMBER_ALONE = new RegExp(`^(?:PR|MR)?\\s*[#!]?${NUMBER}$`, 'i');
 
-/**
- * Parses the pull request reference in a result.
- *
- * @example
- * parsePullRequest('https://github.com/acme/shop/pull/7') // { host: 'github.com', repository: 'acme/shop', number: 7 }
- */
+/** Parses the pull request reference in a result. */
 export function parsePullRequest(text: string): NamedPullRequest | undefined {
   const name = text.trim().slice(0, 1000);
   const [, host, path, number] = ADDRESS.exec(name) ?? [];

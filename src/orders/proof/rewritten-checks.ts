@@ -44,9 +44,6 @@ export interface Rewritten {
  * and the files they run, configuration of the test runner and what it loads before the tests, installed packages. If
  * any exist, the change controls the check's outcome, and passing it proves nothing. If a check runs code that its
  * commands do not name, such as the output of another command, every file counts that a word of them could name.
- *
- * @example
- * findRewritten({ command: ['sh', 'check.sh'] }, files).files // ['check.sh'] if the change touches it
  */
 export function findRewritten(
   check: Pick<Check, 'command' | 'prepare'>,
@@ -84,11 +81,8 @@ const MAKEFILES = ['GNUmakefile', 'makefile', 'Makefile'];
 const OTHER_CODE = /\.(?:[cm]?[jt]sx?|json|py|rb|pl|php|lua|ps1|c|h|cc|cpp|rs|go|java|md)$/;
 
 /**
- * Lists the shell scripts and makefiles, among the files of a commit, that a check runs and whose text is not yet known:
- * what they run steers the check as well.
- *
- * @example
- * listScripts({ command: ['make', 'test'] }, {}, ['Makefile', 'a.c']) // ['Makefile']
+ * Lists the shell scripts and makefiles, among the files of a commit, that a check runs and whose text is not yet
+ * known: what they run steers the check as well.
  */
 export function listScripts(
   check: Pick<Check, 'command' | 'prepare'>,
@@ -109,9 +103,6 @@ export function listScripts(
 /**
  * Lists the programs and scripts that a check starts: paths, with wildcards, whose endings may be missing. Files that
  * programs such as a test runner find by themselves are not among them.
- *
- * @example
- * listPrograms({ command: ['node', 'ci/check'] }, {}) // ['ci/check', …]
  */
 export function listPrograms(check: Pick<Check, 'command' | 'prepare'>, known: KnownFiles): readonly string[] {
   return [...traceCheck(check, known).scripts].filter((name) => name !== ANY_FILE);

@@ -56,12 +56,7 @@ const VALUES =
 /** A value without quotes, as in YAML. */
 const PLAIN_VALUE = /^([ \t]{0,50}(?:- {1,20})?(?:[\w-]{1,50}: {1,20})?)([\w@./-]{1,300})$/gm;
 
-/**
- * Lists the files that a runner's configuration loads, as paths in the repository; their endings may be missing.
- *
- * @example
- * listLoaded('ci/vitest.config.ts', "setupFiles: ['./setup']") // ['ci/setup', 'setup']
- */
+/** Lists the files that a runner's configuration loads, as paths in the repository; their endings may be missing. */
 export function listLoaded(path: string, text: string): readonly string[] {
   const quoted = /\.ya?ml$|rc$/.test(path) ? text.replaceAll(PLAIN_VALUE, "$1'$2'") : text;
   const names = [...quoted.matchAll(VALUES)].flatMap(([, key = '', values = '']) =>

@@ -202,9 +202,6 @@ const FRACTION = /\b(\d{1,9}) ?(?:\/|of|out of) ?(\d{1,9})\b[^.;,\d]{0,20}\b(?:p
 /**
  * Recognizes the outcome in a statement about tests: passed, failed, not run, or not recognised. Failure is checked
  * first, so a report of both never counts as a success.
- *
- * @example
- * recognizeTestResult('42 passed, 0 failed') // 'pass'
  */
 export function recognizeTestResult(outcome: string): TestReport['result'] {
   const text = outcome

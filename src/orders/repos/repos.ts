@@ -84,12 +84,7 @@ export function findRepo(url: string, repos: readonly Repo[]): Repo {
   throw new OrdersError('UNKNOWN_REPO', `The repository "${url}" is not configured. Add it to the setting "repos".`);
 }
 
-/**
- * Returns the folder of an order's repository on this host: `repo_dir`, or the mirror of its URL.
- *
- * @example
- * getRepositoryFolder('/data', { repo: 'https://git.example.org/shop.git', repo_dir: … }) // '/data/mirrors/4f0c….git'
- */
+/** Returns the folder of an order's repository on this host: `repo_dir`, or the mirror of its URL. */
 export function getRepositoryFolder(data: string, order: Pick<WorkOrder, 'repo' | 'repo_dir'>): string {
   if (order.repo === undefined) return order.repo_dir;
   const hash = createHash('sha256').update(order.repo).digest('hex');

@@ -63,12 +63,7 @@ function describeComment(comment: LineComment): string {
   return `- ${describeLine(comment)}: ${comment.text.trim().replaceAll(/\r\n?|\n/g, '\n  ')}`;
 }
 
-/**
- * Describes the line that a comment refers to.
- *
- * @example
- * describeLine({ path: 'src/a.ts', line: 3, side: 'old', text: '' }) // 'src/a.ts, line 3 before the change'
- */
+/** Describes the line that a comment refers to. */
 export function describeLine({ path, line, side }: LineComment): string {
   return `${showLine(path, 500)}, line ${line}${side === 'old' ? ' before the change' : ''}`;
 }

@@ -13,9 +13,6 @@ export interface SpelledFields {
 /**
  * Reads `IssueRef`, `issue_ref` and `issueRef` as one key. Only keys of ASCII letters match, because other letters have
  * look-alikes.
- *
- * @example
- * readSpellings([['RunID', '1'], ['mood', 'good']], ['run_id']).known // Map { 'run_id' → '1' }
  */
 export function readSpellings(fields: Iterable<readonly [string, unknown]>, names: readonly string[]): SpelledFields {
   const nameByFolded = new Map(names.map((name) => [foldKey(name), name]));

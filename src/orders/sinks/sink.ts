@@ -108,9 +108,6 @@ const OPENING = '<!-- sluice:';
 /**
  * Formats the hidden line that identifies a sent message. Its id cannot be guessed before it is published, so a comment
  * cannot be suppressed by writing its marker first.
- *
- * @example
- * formatMarker(message) // '<!-- sluice:workrun:2026-11-15-backend-0001 01KA3… -->'
  */
 export function formatMarker({ trigger, id }: Pick<NewOutboxMessage, 'trigger' | 'id'>): string {
   return `${OPENING}${trigger} ${id} -->`;

@@ -111,12 +111,7 @@ export function readWrappers(value: unknown, placements: readonly string[] = pla
   });
 }
 
-/**
- * Finds a wrapper by name: a configured one, or the built-in one of an agent that Sluice can start itself.
- *
- * @example
- * findWrapper('codex-cli', {}) // { type: 'codex-cli' }
- */
+/** Finds a wrapper by name: a configured one, or the built-in one of an agent that Sluice can start itself. */
 export function findWrapper(name: string, configured: Wrappers): Wrapper {
   const wrapper = Object.hasOwn(configured, name) ? configured[name] : undefined;
   if (wrapper !== undefined) return wrapper;

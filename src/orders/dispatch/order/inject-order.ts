@@ -17,11 +17,8 @@ export interface Injection {
 }
 
 /**
- * Prepares everything that a wrapper passes to its agent. `workDir` is the working folder if it is not `repo_dir`: a worktree.
- *
- * @example
- * injectOrder({ type: 'script', command: ['node', 'worker.mjs'], inject: 'args' }, order, '/data/runs/01K…').spec.command
- * // ['node', 'worker.mjs', '/data/runs/01K…/work_order.json']
+ * Prepares everything that a wrapper passes to its agent. `workDir` is the working folder if it is not `repo_dir`: a
+ * worktree.
  */
 export function injectOrder(
   wrapper: Wrapper,

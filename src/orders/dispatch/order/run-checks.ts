@@ -232,12 +232,7 @@ const MAX_FAILED = 5;
 /** Longer lines are not read to their end: no runner prints its counts there. */
 const MAX_LINE_LENGTH = 500;
 
-/**
- * Counts the tests that passed according to a test runner's output; undefined if no runner is recognized.
- *
- * @example
- * countTests(' Tests  12 passed (12)\n') // 12
- */
+/** Counts the tests that passed according to a test runner's output; undefined if no runner is recognized. */
 export function countTests(output: string): number | undefined {
   const lines = splitLines(output);
   for (const pattern of COUNTS) {
@@ -248,12 +243,7 @@ export function countTests(output: string): number | undefined {
   return passed.find((count) => count > 0);
 }
 
-/**
- * Lists the first few tests that failed according to a test runner's output.
- *
- * @example
- * listFailedTests('ok 1 - a\nnot ok 2 - b\n') // ['b']
- */
+/** Lists the first few tests that failed according to a test runner's output. */
 export function listFailedTests(output: string): readonly string[] {
   const names = splitLines(output).flatMap((line) => {
     const match = FAILED.map((pattern) => pattern.exec(line)?.[1]).find((name) => name !== undefined);

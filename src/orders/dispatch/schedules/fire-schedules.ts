@@ -260,10 +260,6 @@ const FIELDS = [
  * Parses a cron expression with five fields: numbers, `*`, ranges (`1-5`), steps (every 15: `0-59/15`) and lists of
  * them. Times are UTC, so no hour is skipped or repeated. As usual in cron, if both day fields are restricted, either
  * match is enough.
- *
- * @example
- * const isDue = parseCron('0 3 * * 1-5')
- * isDue(Date.parse('2026-11-16T03:00:00Z')) // true, a Monday
  */
 export function parseCron(expression: string): CronMatch {
   const { isDay, isMinute } = compileCron(expression);

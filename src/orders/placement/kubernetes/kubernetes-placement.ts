@@ -18,12 +18,7 @@ interface KubernetesOptions {
 /** How long the state of a node is used for other pods on it. */
 const NODE_MS = 3000;
 
-/**
- * Places each run as a job in a cluster. The cluster schedules it; its state comes from one watch of all pods.
- *
- * @example
- * const placement = await openKubernetesPlacement({ image: 'registry.example.org/sluice-agents:1' });
- */
+/** Places each run as a job in a cluster. The cluster schedules it; its state comes from one watch of all pods. */
 export async function openKubernetesPlacement(
   settings: KubernetesSettings,
   { logger = silentLogger, load }: KubernetesOptions = {},
