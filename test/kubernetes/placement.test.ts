@@ -160,8 +160,8 @@ describe.skipIf(CONTROL_PLANE === '')('runs on Kubernetes', () => {
     const placement = await openPlacement(namespace);
     const other = await TestNode.start(admin, { name: 'node-2', images: IMAGES });
     try {
-      const nodeSelector = { 'kubernetes.io/hostname': 'node-2' };
-      const place = async () => placement.place(makeRun({ nodeSelector, tolerations: IMPATIENT }));
+      const node_selector = { 'kubernetes.io/hostname': 'node-2' };
+      const place = async () => placement.place(makeRun({ node_selector, tolerations: IMPATIENT }));
       const [returning, forced, lost] = [await place(), await place(), await place()];
       const handles = [returning, forced, lost];
       for (const handle of handles) await reach(placement, handle, 'alive');
@@ -233,7 +233,7 @@ describe.skipIf(CONTROL_PLANE === '')('runs on Kubernetes', () => {
   it('on a node that was deleted are gone', async () => {
     const placement = await openPlacement(await makeNamespace(admin));
     const other = await TestNode.start(admin, { name: 'node-3', images: IMAGES });
-    const handle = await placement.place(makeRun({ nodeSelector: { 'kubernetes.io/hostname': 'node-3' } }));
+    const handle = await placement.place(makeRun({ node_selector: { 'kubernetes.io/hostname': 'node-3' } }));
     await reach(placement, handle, 'alive');
     await other.close();
     await expect.poll(async () => placement.state(handle)).toMatchObject({ cause: 'node_lost' });

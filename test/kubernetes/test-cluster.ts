@@ -70,7 +70,7 @@ function createDeployedImages(): Images {
 /** Tolerations that make the node controller end a silent node's pods soon. */
 export const IMPATIENT = ['unreachable', 'not-ready'].map((condition) => ({
   key: `node.kubernetes.io/${condition}`,
-  operator: 'Exists',
+  operator: 'Exists' as const,
   effect: 'NoExecute',
   tolerationSeconds: 1,
 }));

@@ -42,13 +42,8 @@ const RETRY_MS = 60_000;
  */
 const RETRIES_PER_PERIOD = 100;
 
-/** Returns how long a run waits if this many runs are ahead of it. */
-function chooseDelay(waitingRuns: number): number {
-  return RETRY_MS * (1 + Math.floor(waitingRuns / RETRIES_PER_PERIOD));
-}
-
 /** The store that counts usage, and the configured budgets. */
-export interface BudgetContext extends Pick<WorkContext, 'clock' | 'logger'> {
+interface BudgetContext extends Pick<WorkContext, 'clock' | 'logger'> {
   readonly store: Budgets;
   readonly budgets?: BudgetSettings | undefined;
   readonly signal?: AbortSignal;
@@ -71,7 +66,8 @@ export async function requestBudget(context: BudgetContext, { id, spec, order }:
     logger.info('budget used up', { run_id: id, budget: describeBudget(exhausted) });
     if (exhausted.scope === 'issue') return { status: 'refused', message: describeExhausted(exhausted) };
     const waitingRuns = await retryStore(async () => store.countBudgetWaits(describeBudget(exhausted)), context);
-    return { status: 'wait', retryAt: Math.min(getNextDay(now), now + chooseDelay(waitingRuns)) };
+    const delayMs = RETRY_MS * (1 + Math.floor(waitingRuns / RETRIES_PER_PERIOD));
+    return { status: 'wait', retryAt: Math.min(getNextDay(now), now + delayMs) };
   }
   return { status: 'granted', budget: createRunBudget(context, id, limits) };
 }

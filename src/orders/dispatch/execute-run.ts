@@ -1,12 +1,7 @@
 import type { ClaimedRun } from '../../store/ports/index.js';
 import { holdClaim, type HeldClaim } from './hold-claim.js';
-import {
-  type OrderRecord,
-  type RunRecord,
-  runSpecSchema,
-  type RunSpec,
-  type WorkOrder,
-} from '../../store/records/index.js';
+import { runSpecSchema } from '../../store/records/index.js';
+import type { OrderRecord, RunRecord, RunSpec, WorkOrder } from '../../store/records/index.js';
 import { EXIT_UNKNOWN, settleOrder, finishOrder } from './order/finish-order.js';
 import { retryStore } from './retry-store.js';
 import { acquireFolder, CANCELED_BEFORE_START, endRun, isDetached, runToEnd, runWithoutOrder } from './run-to-end.js';
@@ -25,13 +20,8 @@ import { type Injection, injectOrder } from './order/inject-order.js';
 import { hasPointers } from '../git/git-lfs.js';
 import { findCommit } from '../git/run-git.js';
 import { enterRepository, getOwnBranch, leaveRepository } from '../git/own-branch.js';
-import {
-  recordStart,
-  serializeStart,
-  withObjects,
-  type RepositoryStart,
-  type UnknownStart,
-} from '../git/repository.js';
+import { recordStart, serializeStart, withObjects } from '../git/repository.js';
+import type { RepositoryStart, UnknownStart } from '../git/repository.js';
 
 /** Executes a claimed run and the order it carries, if any. */
 export async function executeRun(context: WorkContext, claimed: ClaimedRun, workerId: string): Promise<void> {
@@ -181,7 +171,9 @@ async function executeOrder(
     const spec = 'spec' in prepared ? await completeSpec(context, order, prepared.spec) : undefined;
     if (signal.aborted) return void (await store.releaseRun({ id, workerId, now: clock(), retryAt: clock() }));
     const baseCommit = 'why' in start ? undefined : start.head;
-    const repositoryStart = spec !== undefined && canAsk(spec) ? serializeStart(start) : undefined;
+    // Another worker can resume an order whose agent can wait for a human.
+    const canAsk = spec?.permissions === 'ask' || spec?.mode === 'interactive';
+    const repositoryStart = canAsk ? serializeStart(start) : undefined;
     const recordedStart = omitUndefined({ spec, baseCommit, repositoryStart });
     const localStart = Date.now();
     const started = await retryStore(
@@ -215,11 +207,6 @@ async function executeOrder(
     await lock?.release();
     await own?.release();
   }
-}
-
-/** Whether the agent can wait for a human. If so, another worker can resume the order. */
-function canAsk({ permissions, mode }: RunSpec): boolean {
-  return permissions === 'ask' || mode === 'interactive';
 }
 
 /** Returns the commit that an order started from on another host. */

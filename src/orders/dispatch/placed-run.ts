@@ -4,6 +4,7 @@ import { describePlacementFailure, type PlacementFailure } from '../../runs/sand
 import type { PlacedRecord } from '../../store/index.js';
 import type { RunRecord, RunResult } from '../../store/records/index.js';
 import type { PlacedRun, PlacementHandle } from '../placement/index.js';
+import { pickPlacement } from '../wrappers/wrappers.js';
 
 /** How the worker ids of claims start that this duty has taken back. */
 export const FENCE = 'placing:';
@@ -34,15 +35,7 @@ export function describeRun(
   { id, order, spec }: RunRecord,
   { server, token }: Pick<PlacedRun, 'server' | 'token'>,
 ): PlacedRun {
-  const { image, cpu, memory, gpu, labels, secrets, tolerations, sandbox } = spec;
-  const { service_account: serviceAccount, node_selector: nodeSelector } = spec;
-  return {
-    id,
-    server,
-    token,
-    ...omitUndefined({ image, cpu, memory, gpu, labels, secrets, tolerations, sandbox }),
-    ...omitUndefined({ order: order?.run_id, serviceAccount, nodeSelector }),
-  };
+  return { id, server, token, ...pickPlacement(spec), ...omitUndefined({ order: order?.run_id, labels: spec.labels }) };
 }
 
 /** Creates the result of a run whose place failed. */

@@ -332,8 +332,7 @@ async function settleOrphan(
   // An exit code in the folder is ignored: the exit was not observed, and the agent could have written the file.
   const runError = runResult.error?.cause === undefined ? undefined : describeError(runResult.error);
   const facts = { stdout, stderr, command, workerVersion: version, runResult, ...omitUndefined({ runError }) };
-  const end = { ...EXIT_UNKNOWN, ...facts };
-  await lead.settle({ issueRef, runId, ...end, ...note });
+  await lead.settle({ issueRef, runId, ...EXIT_UNKNOWN, ...facts, ...note });
 }
 
 /** Recorded in the resolution instead of a user name. */
@@ -353,13 +352,15 @@ async function retryLost(
   if (workerLostRetries === 0) return;
   const { items } = await store.listInbox({ issueRef, order: 'newest', limit: 100 });
   // A run in a race is not repeated: the others continue, or a human chooses between them.
-  const item = items.find(
-    (candidate) => candidate.run_id === runId && candidate.resolution === null && candidate.group === undefined,
-  );
+  const isOpen = ({ run_id, resolution, group }: InboxItem): boolean =>
+    run_id === runId && resolution === null && group === undefined;
+  const item = items.find(isOpen);
   // A human decision resets the count.
-  const resolved = items.filter(({ resolution }) => resolution !== null);
-  const lastDecision = resolved.findIndex(({ resolution }) => !isAutomaticRetry(resolution));
-  const count = lastDecision === -1 ? resolved.length : lastDecision;
+  const decided = items.flatMap(({ resolution }) =>
+    resolution === null ? [] : 'who' in resolution ? resolution.who : '',
+  );
+  const lastDecision = decided.findIndex((who) => who !== RETRIED_BY);
+  const count = lastDecision === -1 ? decided.length : lastDecision;
   if (item === undefined || count >= workerLostRetries) return;
   const why = `The worker was lost; retry ${count + 1} of ${workerLostRetries}.`;
   await lead.resolve({ id: item.id, action: 'retry', who: RETRIED_BY, why });
@@ -386,8 +387,4 @@ export function retryLostPlaces<L extends Pick<Lead, 'settle'>>(
       return settled;
     },
   };
-}
-
-function isAutomaticRetry(resolution: InboxItem['resolution']): boolean {
-  return resolution !== null && 'who' in resolution && resolution.who === RETRIED_BY;
 }

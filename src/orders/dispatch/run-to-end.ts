@@ -1,18 +1,8 @@
 import { join } from 'node:path';
 import { getErrorMessage, isSluiceError, omitUndefined, createUlidGenerator } from '../../base/index.js';
 import { decodeReply, type RunResult, type RunSpec, type RunState } from '../../store/records/index.js';
-import {
-  createFailedResult,
-  createSessionLostError,
-  lockFolder,
-  resumeRun,
-  startRun,
-  type FolderLock,
-  type Run,
-  type RunPorts,
-  type RunInputs,
-  type SavedSession,
-} from '../../runs/index.js';
+import { createFailedResult, createSessionLostError, lockFolder, resumeRun, startRun } from '../../runs/index.js';
+import type { FolderLock, Run, RunPorts, SavedSession } from '../../runs/index.js';
 import { settleBudget } from './budgets.js';
 import { type HeldClaim, holdClaim, whileInProgress } from './hold-claim.js';
 import type { WorkContext, WorkerFailureCode } from './worker-options.js';
@@ -232,15 +222,10 @@ export async function endRun(
 }
 
 /** A run that this process executes itself. */
-interface InProcessRun {
+interface InProcessRun extends Pick<RunPlan, 'spec' | 'inputs' | 'onRun'> {
   readonly id?: string;
-  readonly spec: RunSpec;
-  /** Inputs for the agent besides the spec. */
-  readonly inputs?: Partial<RunInputs>;
   /** The run whose result it checks. */
   readonly checks?: string;
-  /** Called when the run has started. */
-  readonly onRun?: (run: Run) => void;
 }
 
 /**
@@ -253,23 +238,16 @@ export async function runInProcess(
 ): Promise<RunResult> {
   const { store, clock, leaseMs } = context;
   const workerId = `here/${id}`;
-  const created = {
-    id,
-    spec,
-    state: 'running',
-    workerId,
-    leaseMs,
-    now: clock(),
-    ...omitUndefined({ checks }),
-  } as const;
+  const claim = { id, workerId, leaseMs, now: clock() };
+  const created = { ...claim, spec, state: 'running', ...omitUndefined({ checks }) } as const;
   await retryStore(async () => store.createRun(created), context);
   return whileInProgress(workerId, async () => {
-    const claim = holdClaim(context, { id, workerId });
+    const held = holdClaim(context, { id, workerId });
     try {
       const plan = { id, workerId, spec, lock: undefined, ...omitUndefined({ inputs, onRun }) };
-      return await runWithoutOrder(context, plan, claim);
+      return await runWithoutOrder(context, plan, held);
     } finally {
-      await claim.end();
+      await held.end();
     }
   });
 }

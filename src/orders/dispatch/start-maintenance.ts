@@ -3,7 +3,7 @@ import { silentLogger, type Logger, getErrorMessage } from '../../base/index.js'
 import type { Archive } from '../../runs/archive/index.js';
 import type { Lead } from '../lead/create-lead.js';
 import { type Repo, getRepositoryFolder } from '../repos/repos.js';
-import type { Statistics, Store } from '../../store/index.js';
+import type { Store } from '../../store/index.js';
 import { createPacking, type PackingSettings } from './packing/start-packing.js';
 import { createArchiveJob, createRetention, type RetentionSettings } from './retention/start-retention.js';
 import { repeatJob, type BackgroundJob } from './repeat-work.js';
@@ -58,7 +58,7 @@ export function startMaintenance(options: MaintenanceOptions): { stop(): Promise
     store,
     logger,
     jobs: [
-      createStatisticsJob(store),
+      { name: 'statistics', everyMs: COUNT_EVERY_MS, work: async (aborted) => countEnded(store, aborted) },
       ...(retention.storeJob === undefined ? [] : [retention.storeJob]),
       ...(removesArchived ? [createArchiveJob({ store, archive, data })] : []),
       ...(lead === undefined ? [] : [createDeliveryJob(lead)]),
@@ -79,26 +79,16 @@ const COUNT_EVERY_MS = 5000;
 const ROWS_PER_STEP = 500;
 
 /** Counts ended runs and inbox items in the slots that statistics read. */
-function createStatisticsJob(store: Pick<Statistics, 'countEndedRuns' | 'countInboxItems'>): BackgroundJob {
-  return {
-    name: 'statistics',
-    everyMs: COUNT_EVERY_MS,
-    async work(signal) {
-      while (!signal.aborted && (await store.countEndedRuns(ROWS_PER_STEP)) > 0) await yieldToEvents();
-      while (!signal.aborted && (await store.countInboxItems(ROWS_PER_STEP)) > 0) await yieldToEvents();
-    },
-  };
+async function countEnded(store: Store, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted && (await store.countEndedRuns(ROWS_PER_STEP)) > 0) await yieldToEvents();
+  while (!signal.aborted && (await store.countInboxItems(ROWS_PER_STEP)) > 0) await yieldToEvents();
 }
 
 const DELIVER_EVERY_MS = 5000;
 
 /** Retries failed deliveries, also those of workers that are gone. The worker that settled the order makes the first try. */
 function createDeliveryJob(lead: Pick<Lead, 'deliver'>): BackgroundJob {
-  return {
-    name: 'deliveries',
-    everyMs: DELIVER_EVERY_MS,
-    work: async (signal) => lead.deliver({ signal }),
-  };
+  return { name: 'deliveries', everyMs: DELIVER_EVERY_MS, work: async (signal) => lead.deliver({ signal }) };
 }
 
 /** Options for removing mirrors. */

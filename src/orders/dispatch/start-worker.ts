@@ -3,15 +3,8 @@ import { silentLogger, type Logger } from '../../base/index.js';
 import { requestBudget } from './budgets.js';
 import { claimRuns, FIRST_POLL_MS, type Duties, type DutyContext } from './claim-runs.js';
 import { repeatWork } from './repeat-work.js';
-import {
-  retryLostPlaces,
-  endOrphanedProcesses,
-  NOTHING_DONE,
-  reconcileFleet,
-  reconcileHost,
-  type ReconcileOptions,
-  type Reconciliation,
-} from './reconcile.js';
+import { retryLostPlaces, endOrphanedProcesses, NOTHING_DONE, reconcileFleet, reconcileHost } from './reconcile.js';
+import type { ReconcileOptions, Reconciliation } from './reconcile.js';
 import { createWaker } from './waker.js';
 import { runByOneProcess } from './run-by-one-process.js';
 import { DEFAULT_LEASE_MS, type Worker, type WorkerOptions } from './worker-options.js';

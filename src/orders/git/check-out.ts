@@ -35,18 +35,14 @@ export async function checkOut(
   const gitDir = join(folder, '.git');
   const created = await runGit(folder, ['init', '--quiet', '--template=', `--object-format=${format}`, '.']);
   if (created.code !== 0) return { error: 'git could not create a repository for the check' };
-  const copied = await copyObjects(gitDir, {
-    objects,
-    commits: [commit, ...(base === undefined ? [] : [base.commit])],
-  });
+  const commits = [commit, ...(base === undefined ? [] : [base.commit])];
+  const copied = await copyObjects(gitDir, { objects, commits });
   if (copied.error !== undefined) return copied;
   await writeFile(join(gitDir, 'HEAD'), `${commit}\n`);
   const options = { ...LONG, gitDir, workTree: folder, filters: adaptGitFilters(filters, objects) };
   const read = await runGit(folder, ['read-tree', commit], options);
-  const filled =
-    read.code === 0
-      ? await runGit(folder, ['checkout-index', '--all', '--force', '--quiet', '--index'], options)
-      : read;
+  const checkOutIndex = ['checkout-index', '--all', '--force', '--quiet', '--index'];
+  const filled = read.code === 0 ? await runGit(folder, checkOutIndex, options) : read;
   if (filled.code !== 0) return { error: `the commit could not be checked out: ${describeGitFailure(filled)}` };
   const error = Object.keys(filters).length === 0 ? undefined : await checkFiltered(folder, commit, options);
   if (error !== undefined) return { error };

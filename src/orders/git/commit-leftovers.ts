@@ -89,9 +89,8 @@ async function makeCommit(
   const hidden = isFiltered ? await findHiddenSecret(call, parent, tree, leftovers) : undefined;
   if (hidden !== undefined) return refuse(hidden);
   const identity = ['-c', 'user.name=sluice', '-c', 'user.email=sluice@localhost', '-c', 'commit.gpgsign=false'];
-  const commit = await call([...identity, 'commit-tree', tree, '-p', parent, '-F', '-'], {
-    input: writeMessage(leftovers),
-  });
+  const input = writeMessage(leftovers);
+  const commit = await call([...identity, 'commit-tree', tree, '-p', parent, '-F', '-'], { input });
   if (commit.code !== 0) return refuse('git could not commit it');
   return { state: 'committed', commit: commit.stdout.trim(), made: { parent, ...change.listed } };
 }
@@ -128,7 +127,10 @@ async function findSecret(
   const plain = ['--text', '--no-color', '--no-ext-diff', '--no-textconv', '-U0'];
   const diff = await call(['diff-tree', '-r', '-p', ...plain, parent, tree], { maxBytes: MAX_DIFF });
   if (diff.code !== 0) return 'it is too large to be searched for secrets';
-  return containsSecret(diff.stdout, maskText) ? 'it contains a secret' : undefined;
+  // Only added lines are searched: removing a secret is allowed.
+  const lines = diff.stdout.split('\n').filter((line) => line.startsWith('+'));
+  const added = lines.map((line) => line.slice(1)).join('\n');
+  return maskText(added) === added ? undefined : 'it contains a secret';
 }
 
 /** Searches changed files without filters: a filter's output does not always show the file's content. */
@@ -151,16 +153,6 @@ async function findHiddenSecret(
       return 'it could not be searched for secrets';
     return findSecret(call, parent, unfiltered.stdout.trim(), maskText);
   });
-}
-
-/** Checks only added lines: removing a secret is allowed. */
-function containsSecret(diff: string, maskText: (text: string) => string): boolean {
-  const added = diff
-    .split('\n')
-    .filter((line) => line.startsWith('+'))
-    .map((line) => line.slice(1))
-    .join('\n');
-  return maskText(added) !== added;
 }
 
 const SUBJECT_LENGTH = 72;

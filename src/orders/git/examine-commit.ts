@@ -75,9 +75,8 @@ async function examine(start: RepositoryStart, claim: CommitClaim, call: CallGit
     return { found: 'unknown', why: 'git could not list its commits' };
   if (commitCount === 0) return foreign('existed before the work started');
   if (newCount < commitCount) {
-    return foreign(
-      `has ${commitCount - newCount} of ${commitCount} commits from other branches, tags or remotes that existed before the work started`,
-    );
+    const shared = `${commitCount - newCount} of ${commitCount} commits`;
+    return foreign(`has ${shared} from other branches, tags or remotes that existed before the work started`);
   }
   if (forged !== undefined) return foreign(`cannot be trusted: ${forged}`);
   if (!isReviewable) return foreign('is not on any branch of the repository');
@@ -113,20 +112,9 @@ async function examineOwnCommit(
   if (forged !== undefined) return foreign(`cannot be trusted: ${forged}`);
   if (twin !== undefined) return foreign(`has exactly the files of ${twin.slice(0, 12)}, which existed before`);
   const [madeAt = 0, baseMadeAt = 0] = dated.stdout.split('\n').map(Number);
-  const origin = { authors: ['sluice'], isBackdated: dated.code === 0 && madeAt < baseMadeAt };
-  const change = {
-    commit,
-    base,
-    from: base,
-    commits: 1,
-    files,
-    lines,
-    ...origin,
-    blankTests,
-    linksOut: [],
-    madeBySluice: true,
-  };
-  return { found: 'change', change };
+  const isBackdated = dated.code === 0 && madeAt < baseMadeAt;
+  const made = { commits: 1, authors: ['sluice'], isBackdated, linksOut: [], madeBySluice: true };
+  return { found: 'change', change: { commit, base, from: base, files, lines, blankTests, ...made } };
 }
 
 /**
@@ -185,18 +173,9 @@ async function findBlankTests(
 ): Promise<readonly string[]> {
   const tests = files.filter(({ kind, path }) => kind !== 'added' && kind !== 'deleted' && isTestPath(path));
   if (tests.length === 0) return [];
-  const [now, before] = await Promise.all([
-    listBlank(
-      call,
-      commit,
-      tests.map(({ path }) => path),
-    ),
-    listBlank(
-      call,
-      from,
-      tests.map(({ path, oldPath = path }) => oldPath),
-    ),
-  ]);
+  const paths = tests.map(({ path }) => path);
+  const oldPaths = tests.map(({ path, oldPath = path }) => oldPath);
+  const [now, before] = await Promise.all([listBlank(call, commit, paths), listBlank(call, from, oldPaths)]);
   return tests.flatMap(({ path, oldPath = path }) => (now.has(path) && !before.has(oldPath) ? [path] : []));
 }
 
@@ -230,15 +209,8 @@ async function countCommits(call: CallGit, revisions: readonly string[]): Promis
 
 /** Whether a commit is on a branch: only such a commit can be reviewed. */
 async function isOnBranch(repoDir: string, commit: string): Promise<boolean> {
-  const list = [
-    'for-each-ref',
-    '--count=1',
-    '--format=%(refname)',
-    `--contains=${commit}`,
-    'refs/heads',
-    'refs/remotes',
-  ];
-  const branches = await runGit(repoDir, list, { timeLimitMs: 120_000 });
+  const list = ['for-each-ref', '--count=1', '--format=%(refname)', `--contains=${commit}`];
+  const branches = await runGit(repoDir, [...list, 'refs/heads', 'refs/remotes'], { timeLimitMs: 120_000 });
   if (branches.code === 0 && branches.stdout.trim() !== '') return true;
   return (await runGit(repoDir, ['merge-base', '--is-ancestor', commit, 'HEAD'])).code === 0;
 }

@@ -36,11 +36,8 @@ const MAX_LISTING = 8 * 1024 * 1024;
 /** Finds a file that a commit changed compared with HEAD and that is only a pointer in git. */
 export async function findPointer(gitDir: string, commit: string): Promise<string | undefined> {
   const options = { gitDir, maxBytes: MAX_LISTING, timeLimitMs: 60_000 };
-  const changed = await runGit(
-    gitDir,
-    ['diff-tree', '-r', '-z', '--no-renames', '--diff-filter=AM', '--name-only', 'HEAD', commit],
-    options,
-  );
+  const flags = ['-r', '-z', '--no-renames', '--diff-filter=AM', '--name-only'];
+  const changed = await runGit(gitDir, ['diff-tree', ...flags, 'HEAD', commit], options);
   const paths = changed.stdout.split('\0').filter(Boolean);
   if (changed.code !== 0 || paths.length === 0) return undefined;
   const pathspecs = paths.length > MAX_PATHS ? [] : paths.map((path) => `:(literal)${path}`);

@@ -40,7 +40,10 @@ export async function callRemote(repo: Repo, args: readonly string[], options: G
     timeLimitMs: TIMEOUT_MS,
     maxBytes: MAX_LISTING_BYTES,
     ...options,
-    remote: { protocol: readProtocol(repo.url), config: { ...SAFE_GIT_CONFIG, ...createAuthConfig(repo) } },
+    remote: {
+      protocol: new URL(repo.url).protocol.slice(0, -1),
+      config: { ...SAFE_GIT_CONFIG, ...createAuthConfig(repo) },
+    },
   });
 }
 
@@ -69,11 +72,6 @@ function createAuthConfig({ url, credentials }: Repo): Readonly<Record<string, s
   if (credentials === undefined || !(protocol === 'https:' || isLocal)) return {};
   const encoded = Buffer.from(`${credentials.user}:${credentials.token}`).toString('base64');
   return { [`http.${url}.extraHeader`]: `Authorization: Basic ${encoded}` };
-}
-
-function readProtocol(url: string): 'https' | 'http' | 'ssh' | 'file' {
-  const { protocol } = new URL(url);
-  return protocol === 'https:' ? 'https' : protocol === 'http:' ? 'http' : protocol === 'ssh:' ? 'ssh' : 'file';
 }
 
 /** Lists references for `readRefs`. */

@@ -88,14 +88,9 @@ export async function pushCommit(
       await runGit(folder, ['update-ref', '--no-deref', `${PUSHED_REFS}${branch}`, commit], { gitDir: folder });
       return touch(folder);
     }
-    const advice = adviseOnFailure(
-      pushed,
-      'Check that the token may write, or set "push" to false in the setting "repos".',
-    );
-    throw new RepoError(
-      'REPO_PUSH_FAILED',
-      `Cannot push the branch "${branch}" to "${repo.url}": ${describeFailure(pushed, options)}. ${advice}`,
-    );
+    const remoteAdvice = 'Check that the token may write, or set "push" to false in the setting "repos".';
+    const why = `${describeFailure(pushed, options)}. ${adviseOnFailure(pushed, remoteAdvice)}`;
+    throw new RepoError('REPO_PUSH_FAILED', `Cannot push the branch "${branch}" to "${repo.url}": ${why}`);
   });
 }
 
@@ -146,10 +141,7 @@ async function touch(folder: string): Promise<void> {
 }
 
 /** Finds the commit from which work starts. */
-async function findHead(
-  repo: Repo,
-  options: MirrorOptions,
-): Promise<{ readonly name: string; readonly commit: string }> {
+async function findHead(repo: Repo, options: MirrorOptions) {
   const name = repo.branch === undefined ? 'HEAD' : `refs/heads/${repo.branch}`;
   const listed = await callRemote(repo, ['ls-remote', '--', repo.url, name], {
     timeLimitMs: 60_000,
@@ -193,6 +185,8 @@ async function requireFormat(folder: string, format: string, repo: Repo): Promis
   );
 }
 
+const FETCH_FLAGS =
+  '--quiet --prune --no-tags --no-auto-maintenance --no-write-fetch-head --no-recurse-submodules'.split(' ');
 const REFSPECS = ['+refs/heads/*:refs/remotes/origin/*', '+refs/tags/*:refs/tags/*'];
 
 async function fetchInto(folder: string, format: string, repo: Repo, options: MirrorOptions): Promise<void> {
@@ -201,15 +195,7 @@ async function fetchInto(folder: string, format: string, repo: Repo, options: Mi
     const size = watchSize(folder, repo.maxBytes);
     try {
       const { signal = size.signal } = options;
-      const flags = [
-        '--quiet',
-        '--prune',
-        '--no-tags',
-        '--no-auto-maintenance',
-        '--no-write-fetch-head',
-        '--no-recurse-submodules',
-      ];
-      const fetched = await call(['fetch', ...flags, '--', repo.url, ...REFSPECS], {
+      const fetched = await call(['fetch', ...FETCH_FLAGS, '--', repo.url, ...REFSPECS], {
         signal: AbortSignal.any([signal, size.signal]),
       });
       if (size.signal.aborted || (await measureFolder(packs)) > repo.maxBytes) {
@@ -244,18 +230,14 @@ async function copyRefs(folder: string, call: CallGit, repo: Repo): Promise<void
   const listed = await call([...LIST_REFS, 'refs/remotes/origin', 'refs/tags']);
   if (listed.code !== 0) throw createUnavailableError(repo, 'its branches could not be listed', 'Try again.');
   const fetched = readRefs(listed.stdout);
-  const known = new Map(
-    [...(await listRefs(folder))].filter(([name]) => /^refs\/(?:remotes\/origin|tags)\//.test(name)),
-  );
-  const deletions = [...known.keys()].filter((name) => !fetched.has(name)).map((name) => `delete ${name}\n`);
+  const known = await listRefs(folder);
+  const own = [...known.keys()].filter((name) => /^refs\/(?:remotes\/origin|tags)\//.test(name));
+  const deletions = own.filter((name) => !fetched.has(name)).map((name) => `delete ${name}\n`);
   const moved = [...fetched].filter(([name, hash]) => known.get(name) !== hash);
   const input = [...deletions, ...moved.map(([name, hash]) => `update ${name} ${hash}\n`)].join('');
   if (input === '') return;
-  const updated = await runGit(folder, ['update-ref', '--no-deref', '--stdin'], {
-    gitDir: folder,
-    input,
-    timeLimitMs: 120_000,
-  });
+  const options = { gitDir: folder, input, timeLimitMs: 120_000 };
+  const updated = await runGit(folder, ['update-ref', '--no-deref', '--stdin'], options);
   if (updated.code === 0) return;
   throw createUnavailableError(repo, `its mirror cannot be updated: ${describeGitFailure(updated)}`, CHECK_DATA_FOLDER);
 }

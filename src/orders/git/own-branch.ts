@@ -29,16 +29,14 @@ export async function enterRepository(
 ): Promise<RepositoryStart | { readonly error: string }> {
   const { root, head } = start;
   const obstacle = await findObstacle(root);
-  if (obstacle !== undefined) {
-    return { error: `${obstacle}, or omit isolation to use a worktree` };
-  }
+  if (obstacle !== undefined) return { error: `${obstacle}, or omit isolation to use a worktree` };
   const uncommitted = await listUncommitted({ folder: root, filters });
   const [first, ...others] = await dropIgnoredByUser(root, uncommitted);
   if (first !== undefined) {
     const files = `"${first.slice(0, 60)}"${others.length === 0 ? '' : ` and ${others.length} more`}`;
-    return {
-      error: `the repository has uncommitted work (${files}), which an agent without a worktree could change; commit or stash it, or omit isolation to use a worktree`,
-    };
+    const advice = 'commit or stash it, or omit isolation to use a worktree';
+    const why = `has uncommitted work (${files}), which an agent without a worktree could change`;
+    return { error: `the repository ${why}; ${advice}` };
   }
   if (branch === undefined) return start;
   const [name, commit = '', created] = await Promise.all([

@@ -1,15 +1,8 @@
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getErrorMessage, cutText } from '../../base/index.js';
-import {
-  describeGitFailure,
-  findCommit,
-  runGit,
-  type CallGit,
-  type GitFilters,
-  type GitOptions,
-  type GitResult,
-} from './run-git.js';
+import { describeGitFailure, findCommit, runGit } from './run-git.js';
+import type { CallGit, GitFilters, GitOptions, GitResult } from './run-git.js';
 import { dropFullStop } from '../plain-text.js';
 import { parseChanges, type FileChange } from '../proof/changes.js';
 import type { Repo } from '../repos/repos.js';
@@ -62,11 +55,8 @@ export async function readChange(context: ChangeContext, record: OrderRecord): P
         : await readCommit(context, worktree, record, base, isConfirmed);
     return { ...subject, ...change };
   } catch (error) {
-    const why = context.maskText(getErrorMessage(error));
-    return {
-      ...subject,
-      ...createEmptyChange(`Cannot read the change: ${dropFullStop(why.slice(0, 300))}.`),
-    };
+    const why = dropFullStop(context.maskText(getErrorMessage(error)).slice(0, 300));
+    return { ...subject, ...createEmptyChange(`Cannot read the change: ${why}.`) };
   }
 }
 
@@ -91,12 +81,12 @@ async function readWorktree(context: ChangeContext, worktree: Worktree, base: st
     if (filled.code !== 0 || nested !== undefined) return filled;
     const added = await call(['add', '--all', '--', '.'], options);
     if (added.code !== 0) return added;
-    const files = await listFiles(context, async (args, limits) => call(args, { ...options, ...limits }), [
-      'diff-index',
-      '--cached',
-      base,
-    ]);
-    change = { source: 'worktree', commit: null, ...files };
+    const callHere: CallGit = async (args, limits) => call(args, { ...options, ...limits });
+    change = {
+      source: 'worktree',
+      commit: null,
+      ...(await listFiles(context, callHere, ['diff-index', '--cached', base])),
+    };
     return added;
   };
   await withPrivateGitDir(worktree, async (call, { head, objects }) =>
@@ -127,13 +117,8 @@ async function readCommit(
     const commit = await findCommit(call, commitName, TIME_LIMIT);
     if (commit === undefined)
       return createEmptyChange(`The commit ${commitName.slice(0, 12)} is not in the repository.`);
-    const files = await listFiles(context, async (args, limits) => call(args, { ...TIME_LIMIT, ...limits }), [
-      'diff-tree',
-      '-r',
-      base,
-      commit,
-    ]);
-    return { source: 'commit', commit, ...files };
+    const callHere: CallGit = async (args, limits) => call(args, { ...TIME_LIMIT, ...limits });
+    return { source: 'commit', commit, ...(await listFiles(context, callHere, ['diff-tree', '-r', base, commit])) };
   });
 }
 
@@ -180,17 +165,8 @@ function toListedFile({ kind, path, oldPath, oldMode, newMode }: FileChange): Li
 type Hunk = { readonly heading: string; readonly lines: Line[] };
 type Line = ChangedFile['hunks'][number]['lines'][number];
 
-/** How much of a change is shown. */
-interface DisplayLimits {
-  /** Lines of one file. */
-  readonly fileLines: number;
-  /** Lines of all files together. */
-  readonly lines: number;
-  readonly lineLength: number;
-}
-
-/** More than anyone reads; a larger page would be slow. */
-export const DISPLAY_LIMITS: DisplayLimits = { fileLines: 2000, lines: 20_000, lineLength: 2000 };
+/** Lines of one file and of all files together that are shown: more than anyone reads; a larger page would be slow. */
+export const DISPLAY_LIMITS = { fileLines: 2000, lines: 20_000, lineLength: 2000 };
 
 export interface ListedFile {
   readonly file: Pick<ChangedFile, 'path' | 'old_path' | 'change'>;
@@ -210,7 +186,7 @@ export function parsePatch(
   patch: string,
   files: readonly ListedFile[],
   isComplete: boolean,
-  limits: DisplayLimits = DISPLAY_LIMITS,
+  limits = DISPLAY_LIMITS,
 ): readonly ChangedFile[] {
   // Only a line feed ends a patch line: `^` would also match after a carriage return inside a line.
   const sections = patch.split(/(?<=^|\n)(?=diff --git )/).filter((section) => section.startsWith('diff --git '));
@@ -227,7 +203,7 @@ export function parsePatch(
   });
 }
 
-function readSections(sections: readonly string[], { fileLines, lineLength }: DisplayLimits) {
+function readSections(sections: readonly string[], { fileLines, lineLength }: typeof DISPLAY_LIMITS) {
   const hunks: Hunk[] = [];
   const totals = { added: 0, removed: 0, shown: 0, binary: false, truncated: false };
   let oldLine = 0;

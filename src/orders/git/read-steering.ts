@@ -48,7 +48,7 @@ export async function readSteering(
     const from = change.from ?? change.base;
     const listed = await listFiles(call, commit);
     const paths = listed ?? ['package.json'];
-    const packages = await readPackages(call, { from, commit, files, paths });
+    const packages = await readPackages(call, change, from, paths);
     const loaded: string[] = [];
     for (const path of pickTop(paths, (each) => isSteeringPath(each) && !/(?:^|\/)(?:vendor|\.yarn)\//.test(each)))
       loaded.push(...listLoaded(path, (await readText(call, commit, path))?.slice(0, MAX_SEARCHED) ?? ''));
@@ -59,7 +59,7 @@ export async function readSteering(
     const imports = changed.some(isCode) ? await readImports(call, from) : {};
     for (const check of checks) {
       const known = { ...packages, loaded: [...packages.loaded, ...loaded] };
-      const texts = listed === undefined ? undefined : await readScripts(call, commit, { check, known, paths });
+      const texts = listed === undefined ? undefined : await readScripts(call, commit, check, known, paths);
       // Without the text of every script, any file can be one that they run.
       const found =
         texts === undefined
@@ -117,9 +117,7 @@ async function readImports(
   if (listed === undefined) return undefined;
   const imports: Record<string, string[]> = Object.fromEntries(listed.filter(isCode).map((path) => [path, []]));
   const flags = ['-I', '-z', '--full-name', '--threads=1', '-E', '-e', IMPORT_LINES];
-  const searched = await call(['grep', ...flags, commit, '--', '.'], {
-    maxBytes: MAX_LISTING_BYTES,
-  });
+  const searched = await call(['grep', ...flags, commit, '--', '.'], { maxBytes: MAX_LISTING_BYTES });
   // It exits with 1 if it finds nothing.
   if (searched.code !== 0 && searched.code !== 1) return undefined;
   for (const line of searched.stdout.split('\n')) {
@@ -148,11 +146,9 @@ function listDeciding(steering: readonly string[], files: readonly FileChange[],
 async function readScripts(
   call: CallGit,
   commit: string,
-  {
-    check,
-    known,
-    paths,
-  }: { readonly check: NamedCheck; readonly known: KnownFiles; readonly paths: readonly string[] },
+  check: NamedCheck,
+  known: KnownFiles,
+  paths: readonly string[],
 ): Promise<Readonly<Record<string, string>> | undefined> {
   const texts: Record<string, string> = {};
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
@@ -213,15 +209,9 @@ const isPackage = (path: string): boolean => /(?:^|\/)package\.json$/.test(path)
 /** Reads the scripts of a commit's packages, what their settings load, and which packages the change steers checks with. */
 async function readPackages(
   call: CallGit,
-  {
-    from,
-    commit,
-    files,
-    paths,
-  }: Record<'from' | 'commit', string> & {
-    readonly files: readonly FileChange[];
-    readonly paths: readonly string[];
-  },
+  { commit, files }: OrderChange,
+  from: string,
+  paths: readonly string[],
 ): Promise<Required<Pick<KnownFiles, 'packageScripts' | 'changedPackages' | 'loaded'>>> {
   const packageScripts: Record<string, string> = {};
   const changedPackages: string[] = [];

@@ -146,8 +146,12 @@ async function askGit(repoDir: string): Promise<LocatedRepository | UnknownStart
   }
   const isIgnored = prefix !== '' && (await runGit(repoDir, ['check-ignore', '--quiet', '.'])).code === 0;
   if (isIgnored) return { why: 'its repository ignores repo_dir' };
-  // Exit code 1 means no commit exists, and git has printed the rest.
-  if (code === 1) return { why: 'the repository has no commit', refusal: describeNoCommit(repoDir) };
+  // Exit code 1 means no commit exists, and git has printed the rest. Without one, nothing can be compared or restored.
+  if (code === 1) {
+    const advice = 'commit its files (git add . && git commit), or use a folder without git';
+    const refusal = `the repository "${repoDir}" has no commit to start from; ${advice}`;
+    return { why: 'the repository has no commit', refusal };
+  }
   if (code !== 0) return { why: 'git could not read the current commit of the repository' };
   return {
     root: resolve(realpathSync.native(repoDir), prefix.replaceAll(/[^/]+/g, '..')),
@@ -158,11 +162,6 @@ async function askGit(repoDir: string): Promise<LocatedRepository | UnknownStart
     exclude: resolve(repoDir, exclude),
     shallowFile: resolve(repoDir, shallowFile),
   };
-}
-
-/** Describes a repository in which no order can start: without a commit, nothing can be compared or restored. */
-function describeNoCommit(repoDir: string): string {
-  return `the repository "${repoDir}" has no commit to start from; commit its files (git add . && git commit), or use a folder without git`;
 }
 
 /**
@@ -270,21 +269,16 @@ export function makeGitDir(
   folder: string,
   { format, shallow = null, head = 'ref: refs/heads/main', objects }: GitDirContent,
 ): void {
-  const extensions = FORMATS.get(format);
-  if (extensions === undefined)
+  if (format !== 'sha1' && format !== 'sha256')
     throw new Error(`cannot initialize a temporary git repository: unknown object format ${format}`);
-  const config = `[core]\n\trepositoryformatversion = ${extensions === '' ? 0 : 1}\n\tbare = true\n${FILES}${extensions}`;
+  // Only version 1 of a repository has extensions.
+  const [version, extensions] = format === 'sha1' ? [0, ''] : [1, '[extensions]\n\tobjectformat = sha256\n'];
+  const config = `[core]\n\trepositoryformatversion = ${version}\n\tbare = true\n${FILES}${extensions}`;
   for (const name of objects === undefined ? ['refs', 'objects'] : ['refs']) mkdirSync(join(folder, name));
   writeFileSync(join(folder, 'HEAD'), `${head}\n`);
   writeFileSync(join(folder, 'config'), config);
   if (shallow !== null) writeFileSync(join(folder, 'shallow'), shallow);
 }
-
-/** Configuration lines for each object format; only version 1 of a repository has extensions. */
-const FORMATS: ReadonlyMap<string, string> = new Map([
-  ['sha1', ''],
-  ['sha256', '[extensions]\n\tobjectformat = sha256\n'],
-]);
 
 /** Properties of the file system that git detects when it creates a repository. */
 const FILES =

@@ -23,20 +23,16 @@ export interface GitOptions {
   readonly objectDirectory?: string;
   /** Standard input of git. */
   readonly input?: string;
-  /** Lets the call contact other hosts or repositories, over one protocol; not allowed by default. */
-  readonly remote?: GitRemote;
+  /**
+   * Lets the call contact other hosts or repositories, over one protocol (`https`, `http`, `ssh` or `file`); not allowed
+   * by default. The settings can contain passwords, so they are passed in the environment.
+   */
+  readonly remote?: { readonly protocol: string; readonly config: Readonly<Record<string, string>> };
   /** Filters that may run on files; requires a private git directory, where the repository cannot configure others. */
   readonly filters?: GitFilters;
   readonly signal?: AbortSignal;
   /** How much git may print; 64 KiB by default. A call that prints more fails. */
   readonly maxBytes?: number;
-}
-
-/** The protocol over which a call may contact a remote, and the credentials for it. */
-export interface GitRemote {
-  readonly protocol: 'https' | 'http' | 'ssh' | 'file';
-  /** Git settings. They can contain passwords, so they are passed in the environment. */
-  readonly config?: Readonly<Record<string, string>>;
 }
 
 /** Calls git in a git directory that is already chosen. */
@@ -53,7 +49,7 @@ export type GitFilters = Readonly<Record<string, string>>;
  * `gitDir`. With one, only `filters` run.
  */
 export async function runGit(folder: string, args: readonly string[], options: GitOptions = {}): Promise<GitResult> {
-  trustedFolders ??= readTrustedFolders();
+  trustedFolders ??= readUserConfig(['--get-all', 'safe.directory']);
   return callGit(['--no-pager', '-C', folder, ...args], createEnvironment(await trustedFolders, options), options);
 }
 
@@ -75,7 +71,7 @@ export function describeGitFailure({ code, stderr }: GitResult): string {
 const FAILURE_LENGTH = 300;
 
 /** These settings override the repository's. */
-const SAFE_CONFIG: readonly Setting[] = Object.entries({
+const SAFE_CONFIG: readonly (readonly [key: string, value: string])[] = Object.entries({
   'core.fsmonitor': 'false',
   'core.hooksPath': '/dev/null',
   'core.attributesFile': '/dev/null',
@@ -88,16 +84,8 @@ const SAFE_CONFIG: readonly Setting[] = Object.entries({
   'protocol.allow': 'never',
 });
 
-/**
- * Other users' repositories that this user trusts. Apart from configured filters, the only user setting passed to git.
- */
-let trustedFolders: Promise<readonly Setting[]> | undefined;
-
-type Setting = readonly [key: string, value: string];
-
-async function readTrustedFolders(): Promise<readonly Setting[]> {
-  return (await readUserConfig(['--get-all', 'safe.directory'])).map((folder) => ['safe.directory', folder]);
-}
+/** Other users' repositories that this user trusts. Apart from configured filters, the only user setting passed to git. */
+let trustedFolders: Promise<readonly string[]> | undefined;
 
 /**
  * Reads system settings and then user settings, each as git prints it with `--null`. Git runs outside any repository,
@@ -120,14 +108,15 @@ export async function readUserConfig(query: readonly string[]): Promise<readonly
  * else.
  */
 function createEnvironment(
-  trusted: readonly Setting[],
+  trusted: readonly string[],
   { gitDir, workTree, indexFile, objectDirectory, remote, filters = {} }: GitOptions,
 ): NodeJS.ProcessEnv {
   const { PATH, TMPDIR, SSH_AUTH_SOCK } = process.env;
   const isSsh = remote?.protocol === 'ssh';
-  const config = [...SAFE_CONFIG, ...trusted, ...Object.entries(filters)];
+  const trust = trusted.map((folder) => ['safe.directory', folder] as const);
+  const config = [...SAFE_CONFIG, ...trust, ...Object.entries(filters)];
   if (remote !== undefined)
-    config.push([`protocol.${remote.protocol}.allow`, 'always'], ...Object.entries(remote.config ?? {}));
+    config.push([`protocol.${remote.protocol}.allow`, 'always'], ...Object.entries(remote.config));
   const settings: Record<string, string> = {};
   for (const [index, [key, value]] of config.entries()) {
     settings[`GIT_CONFIG_KEY_${index}`] = key;

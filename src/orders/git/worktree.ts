@@ -19,16 +19,14 @@ export interface Worktree {
 }
 
 /**
- * Chooses where an order works: in a worktree or in `repo_dir`. The request's `isolation` takes precedence; otherwise every order in a git repository
- * gets a worktree. Only a folder outside any repository, or one that its repository ignores, is used itself: no
- * worktree would contain its files.
+ * Chooses where an order works: in a worktree or in `repo_dir`. The request's `isolation` takes precedence; otherwise
+ * every order in a git repository gets a worktree. Only a folder outside any repository, or one that its repository
+ * ignores, is used itself: no worktree would contain its files.
  */
-export async function chooseIsolation({
-  isolation,
-  race,
-  repo,
-  repo_dir,
-}: Pick<WorkRequest, 'isolation' | 'race' | 'repo' | 'repo_dir'>): Promise<'repository' | 'worktree'> {
+export async function chooseIsolation(
+  request: Pick<WorkRequest, 'isolation' | 'race' | 'repo' | 'repo_dir'>,
+): Promise<'repository' | 'worktree'> {
+  const { isolation, race, repo, repo_dir } = request;
   if (isolation !== undefined) return isolation === 'worktree' ? 'worktree' : 'repository';
   if (race !== undefined || repo !== undefined) return 'worktree';
   return (await isInRepository(repo_dir)) ? 'worktree' : 'repository';
@@ -281,13 +279,8 @@ async function locate(folder: string): Promise<WorktreePaths | GitResult> {
   const output = await runGit(folder, ['rev-parse', ...paths, '--show-object-format', 'HEAD']);
   const [objects = '', index = '', exclude = '', format = '', head = ''] = output.stdout.trim().split('\n');
   if (output.code !== 0 || head === '') return output;
-  return {
-    objects: await realpath(resolve(folder, objects)),
-    index: resolve(folder, index),
-    exclude: resolve(folder, exclude),
-    format,
-    head,
-  };
+  const found = { index: resolve(folder, index), exclude: resolve(folder, exclude), format, head };
+  return { ...found, objects: await realpath(resolve(folder, objects)) };
 }
 
 /**

@@ -3,9 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { silentLogger } from '../../base/logger.js';
 import { openStore } from '../../store/open-store.js';
 import type { Sink } from '../sinks/sink.js';
-import { DEFAULT_BACKOFF, deliverDue } from './deliver.js';
+import { deliverDue } from './deliver.js';
 import type { DeliveryPorts } from './deliver.js';
 import { queueMessage } from './fixtures/queue-message.js';
+import { DEFAULT_BACKOFF } from './lead-context.js';
 
 const TIMEOUT_MS = 100;
 const START = 1_000_000;

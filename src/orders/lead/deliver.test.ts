@@ -5,8 +5,8 @@ import { openStore } from '../../store/open-store.js';
 import type { NewOutboxMessage } from '../../store/records/order-record.js';
 import { SinkError } from '../sinks/sink.js';
 import type { Sink } from '../sinks/sink.js';
-import { DEFAULT_BACKOFF, chooseDelay, deliverDue } from './deliver.js';
-import type { DeliveryPorts } from './deliver.js';
+import { chooseDelay, deliverDue, type DeliveryPorts } from './deliver.js';
+import { DEFAULT_BACKOFF } from './lead-context.js';
 import { queueMessage } from './fixtures/queue-message.js';
 
 /** Creates a searchable in-memory sink that handles the next messages as the test specifies. */
@@ -204,7 +204,7 @@ describe('deliverDue', () => {
   it('retries for days by default', () => {
     let hours = 0;
     for (let tries = 1; tries < DEFAULT_BACKOFF.maxTries; tries += 1) {
-      hours += chooseDelay({ tries, minMs: 0, random: () => 0.5, backoff: DEFAULT_BACKOFF }) / 3_600_000;
+      hours += chooseDelay({ random: () => 0.5, backoff: DEFAULT_BACKOFF }, { tries, minMs: 0 }) / 3_600_000;
     }
     expect(hours).toBeGreaterThan(48);
     expect(hours).toBeLessThan(7 * 24);
@@ -269,13 +269,13 @@ describe('choosePause', () => {
     const numbers = { tries: fc.integer({ min: 1, max: 1000 }), chance: fc.double({ min: 0, max: 1, noNaN: true }) };
     fc.assert(
       fc.property(fc.record(numbers), ({ tries, chance }) => {
-        const pause = chooseDelay({ tries, minMs: 50, random: () => chance, backoff: DEFAULT_BACKOFF });
+        const pause = chooseDelay({ random: () => chance, backoff: DEFAULT_BACKOFF }, { tries, minMs: 50 });
         expect(pause).toBeGreaterThanOrEqual(50);
         expect(pause).toBeLessThanOrEqual(50 + DEFAULT_BACKOFF.maxMs);
       }),
     );
     const pauses = [1, 2, 3, 20].map((tries) =>
-      chooseDelay({ tries, minMs: 0, random: () => 1, backoff: DEFAULT_BACKOFF }),
+      chooseDelay({ random: () => 1, backoff: DEFAULT_BACKOFF }, { tries, minMs: 0 }),
     );
     expect(pauses).toEqual([2000, 4000, 8000, 3_600_000]);
   });

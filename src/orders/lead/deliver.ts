@@ -1,18 +1,15 @@
-import { getErrorMessage, type Logger } from '../../base/index.js';
+import { getErrorMessage } from '../../base/index.js';
 import type { OutboxMessage } from '../../store/records/index.js';
 import type { OutboxStore } from '../../store/ports/index.js';
+import type { LeadContext } from './lead-context.js';
 import { SinkError, type Delivery, type OutgoingMessage, type Sink } from '../sinks/sink.js';
 
-export interface DeliveryPorts {
+export interface DeliveryPorts extends Pick<
+  LeadContext,
+  'sinks' | 'clock' | 'random' | 'backoff' | 'logger' | 'concurrency'
+> {
   readonly store: OutboxStore;
-  readonly sinks: readonly Sink[];
   readonly workerId: string;
-  readonly clock: () => number;
-  readonly random: () => number;
-  readonly backoff: Backoff;
-  readonly logger: Logger;
-  /** The number of messages to send concurrently. */
-  readonly concurrency: number;
   /** No further message is claimed once this is aborted; deliveries in progress are finished. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -105,12 +102,12 @@ async function recordFailure(
   message: OutboxMessage,
   thrown: unknown,
 ): Promise<DeliveryOutcome> {
-  const { store, workerId, clock, random, backoff } = ports;
+  const { store, workerId, clock, backoff } = ports;
   const { tries } = message;
   const isDead = tries >= backoff.maxTries || (thrown instanceof SinkError && thrown.isPermanent);
   const error = describeFailure(thrown, isDead ? tries : undefined);
   const requestedMs = thrown instanceof SinkError ? (thrown.retryAfterMs ?? 0) : 0;
-  const delay = Math.max(requestedMs, chooseDelay({ tries, minMs: sink.timeoutMs, random, backoff }));
+  const delay = Math.max(requestedMs, chooseDelay(ports, { tries, minMs: sink.timeoutMs }));
   const retryAt = isDead ? null : clock() + delay;
   if (!(await store.markFailed({ id: message.id, workerId, error, retryAt }))) return { kind: 'lost' };
   const fields = { sink: sink.name, issue_ref: message.issue_ref, trigger: message.trigger, tries, error };
@@ -131,30 +128,15 @@ function describeFailure(thrown: unknown, tries: number | undefined): string {
   return getErrorMessage(thrown).slice(0, MAX_ERROR_LENGTH - end.length) + end;
 }
 
-/** The delays between failed deliveries, and when a delivery fails permanently. */
-export interface Backoff {
-  /** The delay after the first failure; doubled after each further failure. */
-  readonly initialMs: number;
-  readonly maxMs: number;
-  /** A message is dead after this many attempts. */
-  readonly maxTries: number;
-}
-
-/** Up to an hour between attempts, half an hour on average: a delivery fails permanently after about three days. */
-export const DEFAULT_BACKOFF: Backoff = { initialMs: 2000, maxMs: 3_600_000, maxTries: 150 };
-
 /**
  * Returns how long to wait after attempt number `tries` has failed. Jitter over the full range keeps messages that
  * failed together from being retried together. `minMs` leaves time for a request whose response was lost to arrive, so
  * the lookup finds it.
  */
-export function chooseDelay(failure: {
-  readonly tries: number;
-  readonly minMs: number;
-  readonly random: () => number;
-  readonly backoff: Backoff;
-}): number {
-  const { tries, minMs, random, backoff } = failure;
+export function chooseDelay(
+  { random, backoff }: Pick<DeliveryPorts, 'random' | 'backoff'>,
+  { tries, minMs }: { readonly tries: number; readonly minMs: number },
+): number {
   const range = Math.min(backoff.maxMs, backoff.initialMs * 2 ** Math.min(tries - 1, 40));
   return Math.max(1, Math.round(minMs + random() * range));
 }

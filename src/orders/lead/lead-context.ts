@@ -11,7 +11,18 @@ import { findChecks, type Checks } from '../proof/checks.js';
 import type { GitFilters } from '../git/run-git.js';
 import type { Repo } from '../repos/repos.js';
 import type { Wrappers } from '../wrappers/wrappers.js';
-import { DEFAULT_BACKOFF, type Backoff } from './deliver.js';
+
+/** The delays between failed deliveries, and when a delivery fails permanently. */
+interface Backoff {
+  /** The delay after the first failure; doubled after each further failure. */
+  readonly initialMs: number;
+  readonly maxMs: number;
+  /** A message is dead after this many attempts. */
+  readonly maxTries: number;
+}
+
+/** Up to an hour between attempts, half an hour on average: a delivery fails permanently after about three days. */
+export const DEFAULT_BACKOFF: Backoff = { initialMs: 2000, maxMs: 3_600_000, maxTries: 150 };
 
 /** Options for a lead. */
 export interface LeadOptions {

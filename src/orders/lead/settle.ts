@@ -12,7 +12,7 @@ import type {
   Reading,
   RunResult,
 } from '../../store/records/index.js';
-import { createFailedResult } from '../../runs/index.js';
+import { createFailedResult, type Secrets } from '../../runs/index.js';
 import { formatTrigger, getIssueState, renderComment } from '../comment/render-comment.js';
 import { decide } from '../decide/decide.js';
 import { createExecution, createItem } from '../execution.js';
@@ -115,9 +115,10 @@ export async function settle(context: LeadContext, end: OrderName & WorkerEnd): 
     reading,
     at,
   };
+  const evidence = gatherEvidence(reading, order, end, end.evidence ?? []);
   const decisionInput = {
     ...execution,
-    evidence: collectEvidence(context, record, end, reading),
+    evidence: evidence.map((one) => ({ ...one, detail: context.secrets.maskText(one.detail) })),
     lastOutput: readLastOutput(context, end),
     ...readPolicy(context, order),
     ...omitUndefined({ canceled, runError, startError, unresolved }),
@@ -221,19 +222,6 @@ export async function readResult(context: ReadingContext, end: OrderName & Worke
   return readAgentResult(context, await findRecord(context, end), end);
 }
 
-/** Collects verified and merely reported evidence, with secrets masked. */
-function collectEvidence(
-  { secrets }: LeadContext,
-  { order }: OrderRecord,
-  end: WorkerEnd,
-  reading: Reading,
-): readonly Evidence[] {
-  return gatherEvidence(reading, order, end, end.evidence ?? []).map((one) => ({
-    ...one,
-    detail: secrets.maskText(one.detail),
-  }));
-}
-
 /**
  * Returns the policy of the order's wrapper. If the wrapper is no longer configured, the policy depends on the order's
  * checks.
@@ -326,10 +314,7 @@ async function maskResultFiles(
     }).catch(() => undefined);
     if (file === undefined) continue;
     try {
-      await maskFile(file, (bytes) => {
-        const masker = secrets.createMasker();
-        return Buffer.concat([masker.push(bytes), masker.end()]);
-      });
+      await maskFile(file, secrets.createMasker());
     } finally {
       await file.close();
     }
@@ -340,13 +325,13 @@ async function maskResultFiles(
  * Masks one file in place. A file with a second hard link might belong to another user and is left unchanged; a file
  * that is too large would not be read as a result anyway.
  */
-async function maskFile(file: FileHandle, mask: (bytes: Buffer) => Buffer): Promise<void> {
+async function maskFile(file: FileHandle, masker: ReturnType<Secrets['createMasker']>): Promise<void> {
   const stats = await file.stat();
   if (!stats.isFile() || stats.nlink > 1 || stats.size > RESULT_BYTES) return;
   const bytes = Buffer.alloc(stats.size);
   const { bytesRead } = await file.read(bytes, 0, stats.size, 0);
   const text = bytes.subarray(0, bytesRead);
-  const masked = mask(text);
+  const masked = Buffer.concat([masker.push(text), masker.end()]);
   if (masked.equals(text)) return;
   await file.write(masked, 0, masked.length, 0);
   await file.utimes(stats.atime, stats.mtime);

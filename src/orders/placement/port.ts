@@ -1,5 +1,5 @@
 import type { PlacementCause } from '../../events/index.js';
-import type { RunSpec } from '../../store/records/index.js';
+import type { PLACEMENT_FIELDS, RunSpec } from '../../store/records/index.js';
 
 /**
  * `pending`: it will start, or might. `alive`: its process runs. `gone`: there is proof that no process of it runs or
@@ -17,7 +17,7 @@ export interface PlacementHandle {
 }
 
 /** A run to be placed: `sluice worker --server SERVER --run ID` is started there with the token. */
-export interface PlacedRun {
+export interface PlacedRun extends Pick<RunSpec, (typeof PLACEMENT_FIELDS)[number] | 'labels'> {
   readonly id: string;
   /** The run id of the order that the run carries. */
   readonly order?: string;
@@ -25,19 +25,6 @@ export interface PlacedRun {
   readonly server: string;
   /** Good for this run only, while it is claimed. It must not be visible to the agent. */
   readonly token: string;
-  readonly image?: string;
-  /** Processor cores. */
-  readonly cpu?: number;
-  /** Such as `512Mi`. */
-  readonly memory?: string;
-  readonly gpu?: number;
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly serviceAccount?: string;
-  /** Names of secrets at the place, whose values become variables of the agent. */
-  readonly secrets?: readonly string[];
-  readonly nodeSelector?: Readonly<Record<string, string>>;
-  readonly tolerations?: readonly Readonly<Record<string, string | number>>[];
-  readonly sandbox?: NonNullable<RunSpec['sandbox']>;
 }
 
 /** The state of a place; for `gone`, why, as far as that is known. */

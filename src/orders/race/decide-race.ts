@@ -34,14 +34,9 @@ function isProven({ execution }: RaceEntry): boolean {
 function compare(left: RaceEntry, right: RaceEntry): number {
   return (
     countChecks(right) - countChecks(left) ||
-    compareNumbers(left.lines ?? Infinity, right.lines ?? Infinity) ||
-    compareNumbers(Date.parse(left.execution.at), Date.parse(right.execution.at))
+    (left.lines ?? Number.MAX_SAFE_INTEGER) - (right.lines ?? Number.MAX_SAFE_INTEGER) ||
+    Date.parse(left.execution.at) - Date.parse(right.execution.at)
   );
-}
-
-/** Handles infinite numbers, whose difference is NaN. */
-function compareNumbers(left: number, right: number): number {
-  return left === right ? 0 : left < right ? -1 : 1;
 }
 
 function countChecks({ execution: { decision } }: RaceEntry): number {

@@ -23,8 +23,9 @@ export function readResultFields(
   names: readonly string[] = RESULT_FIELDS,
 ): SpelledFields {
   // The comment calls questions `OpenQuestions`, and agents copy that.
-  const rename = (key: string): string => (foldKey(key) === 'openquestions' ? 'questions' : key);
-  const renamed = [...entries].map(([key, value]) => [rename(key), value] as const);
+  const renamed = [...entries].map(
+    ([key, value]) => [foldKey(key) === 'openquestions' ? 'questions' : key, value] as const,
+  );
   return readSpellings(renamed, names);
 }
 

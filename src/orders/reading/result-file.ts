@@ -64,7 +64,9 @@ async function readHandle(handle: OpenedFile, path: string, { startedAt, hasEnde
   // One byte more than expected detects a growing file.
   const bytes = await readSpan(handle, 0, Number(first.size) + 1);
   if (hasEnded !== true && Date.now() - Number(first.mtimeMs) < RECENT_MS)
-    await new Promise((resolve) => void setTimeout(resolve, SECOND_CHECK_MS));
+    await new Promise<void>((resolve) => {
+      setTimeout(resolve, SECOND_CHECK_MS);
+    });
   const second = await lstat(path, { bigint: true }).catch(() => undefined);
   const isComplete = second !== undefined && isSame(first, second) && BigInt(bytes.length) === first.size;
   return isComplete

@@ -43,6 +43,12 @@ function parseIssue(issueRef: string) {
   return project === undefined || iid === undefined ? undefined : { project, iid: Number(iid) };
 }
 
+interface RequesterResponse<T> {
+  body: T;
+  headers: Record<string, string>;
+  status: number;
+}
+
 interface RequesterOptions {
   readonly searchParams?: Readonly<Record<string, unknown>>;
   readonly body?: unknown;
@@ -55,7 +61,7 @@ interface RequesterOptions {
 function createRequester(base: string, token: string, fetch: ForgeFetch) {
   const createMethod =
     (method: 'GET' | 'POST') =>
-    async <T>(endpoint: string, { searchParams = {}, body }: RequesterOptions = {}) => {
+    async <T>(endpoint: string, { searchParams = {}, body }: RequesterOptions = {}): Promise<RequesterResponse<T>> => {
       const url = new URL(endpoint, base.endsWith('/') ? base : `${base}/`);
       for (const [key, value] of Object.entries(searchParams))
         url.searchParams.set(
@@ -72,6 +78,10 @@ function createRequester(base: string, token: string, fetch: ForgeFetch) {
       const value = (await response.json()) as T;
       return { body: value, headers: Object.fromEntries(response.headers), status: response.status };
     };
-  const reject = async (): Promise<never> => Promise.reject(new TypeError('Sinks only read and add comments.'));
-  return { get: createMethod('GET'), post: createMethod('POST'), put: reject, patch: reject, delete: reject };
+  const others = { put: rejectMethod, patch: rejectMethod, delete: rejectMethod };
+  return { get: createMethod('GET'), post: createMethod('POST'), ...others };
+}
+
+async function rejectMethod(): Promise<never> {
+  throw new TypeError('Sinks only read and add comments.');
 }

@@ -11,7 +11,7 @@ export type { IssueRecord, IssueState, OrderRecord, OrderState } from './order-r
 export { outboxMessageSchema, outboxState, sinkStateSchema } from './order-record.js';
 export type { NewOutboxMessage, OutboxMessage, SinkState } from './order-record.js';
 export { problemSchema, readingSchema, isIncompleteCode } from './reading.js';
-export type { ReadingSource, Reading, Problem } from './reading.js';
+export type { Reading, Problem } from './reading.js';
 export { approvalRulesSchema, type ApprovalRule } from './run-spec.js';
 export { decodeReply, encodeReply, permissionChoiceSchema, runRecordSchema, runState } from './run-record.js';
 export { describeWaitingFor } from './run-record.js';

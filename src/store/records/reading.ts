@@ -32,9 +32,6 @@ export const readingSchema = object(
   },
 );
 
-/** See {@link readingSource}. */
-export type ReadingSource = FromSchema<typeof readingSource>;
-
 /** See {@link problemSchema}. */
 export type Problem = FromSchema<typeof problemSchema>;
 

@@ -1,22 +1,9 @@
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readFile } from 'node:fs/promises';
-import {
-  SluiceError,
-  createUlidGenerator,
-  type Logger,
-  getErrorCode,
-  omitUndefined,
-  silentLogger,
-} from '../../../base/index.js';
-import type {
-  Decision,
-  Evidence,
-  InboxItem,
-  ReadingSource,
-  WorkOrder,
-  WorkRequest,
-} from '../../../store/records/index.js';
+import { SluiceError, createUlidGenerator, getErrorCode, omitUndefined, silentLogger } from '../../../base/index.js';
+import type { Logger } from '../../../base/index.js';
+import type { WorkOrder, WorkRequest } from '../../../store/records/index.js';
 import { createLead, type Lead } from '../../lead/create-lead.js';
 import { openStore, type Store } from '../../../store/index.js';
 import { startWorker } from '../start-worker.js';
@@ -29,7 +16,7 @@ import { DEFAULT_LEASE_MS } from '../worker-options.js';
 import type { Checks } from '../../proof/checks.js';
 import type { Wrappers } from '../../wrappers/wrappers.js';
 
-export interface DemoOptions {
+interface DemoOptions {
   /** The data folder. */
   readonly data: string;
   /** The URL of the store; a SQLite file in the data folder by default. */
@@ -38,27 +25,7 @@ export interface DemoOptions {
 }
 
 /** The outcome of the demo, as `sluice demo --json` prints it. */
-export interface DemoReport {
-  readonly orders: readonly DemoOrder[];
-  /** Results and questions that need a human. */
-  readonly inbox: readonly InboxItem[];
-}
-
-export interface DemoOrder {
-  readonly issue_ref: string;
-  readonly run_id: string;
-  readonly worker: string;
-  /** The source of the result. */
-  readonly source: ReadingSource;
-  readonly action: Decision['action'];
-  readonly reason: string;
-  /** The evidence for the decision. */
-  readonly evidence: readonly Evidence[];
-  /** The comment on the issue; null if not delivered. */
-  readonly comment: string | null;
-  /** The file it was delivered to. */
-  readonly delivered_to: string | null;
-}
+export type DemoReport = Awaited<ReturnType<typeof runDemo>>;
 
 /** Longer than the orders take; a demo must end. */
 const TIME_LIMIT_MS = 120_000;
@@ -68,7 +35,7 @@ const TIME_LIMIT_MS = 120_000;
  * only prints, and a recorded agent whose change is proven. The third ends in the inbox, the others in a delivered
  * comment.
  */
-export async function runDemo(options: DemoOptions): Promise<DemoReport> {
+export async function runDemo(options: DemoOptions) {
   const data = resolve(options.data);
   const repoDir = await makeDemoRepository(data);
   const store = await openStore(options.database ?? `sqlite:${join(data, 'sluice.db')}`);
@@ -120,7 +87,7 @@ async function waitForAll(store: Store, orders: readonly WorkOrder[]): Promise<v
   }
 }
 
-async function summarize(store: Store, order: WorkOrder): Promise<DemoOrder> {
+async function summarize(store: Store, order: WorkOrder) {
   const { issue_ref, run_id, worker } = order;
   const [execution] = (await store.listExecutions({ issueRef: issue_ref, runId: run_id, limit: 1 })).items;
   const { items } = await store.listOutbox({ issueRef: issue_ref, state: 'delivered' });
@@ -132,33 +99,26 @@ async function summarize(store: Store, order: WorkOrder): Promise<DemoOrder> {
     action: execution?.decision ?? 'needs-human',
     reason: execution?.reason ?? 'The order was not settled.',
     evidence: execution?.evidence ?? [],
+    // The comment on the issue and the file it was delivered to; null if not delivered.
     comment: items[0]?.body ?? null,
     delivered_to: items[0]?.delivered_to ?? null,
   };
 }
 
-/** Options for the `sluice serve` demo. Any worker on the store executes its orders. */
-interface ShowDemoOptions {
-  readonly store: Store;
-  /** Must have the wrappers of the demo agents. */
-  readonly lead: Lead;
-  readonly data: string;
-  readonly logger?: Logger;
-  readonly clock?: () => number;
-}
-
-export interface RunningDemo {
-  /** Resolves when all recorded agents have been replayed. */
-  readonly played: Promise<void>;
-  /** Stops the agents that are still being replayed. */
-  stop(): Promise<void>;
-}
+export type RunningDemo = NonNullable<Awaited<ReturnType<typeof showDemo>>>;
 
 /**
  * Fills an empty store with sample data: recorded agents replayed at their original pace, and an order for each demo
- * agent, one of which ends in the inbox. A non-empty store is left unchanged.
+ * agent, one of which ends in the inbox; any worker on the store executes them. A non-empty store is left unchanged. The
+ * lead must have the wrappers of the demo agents.
  */
-export async function showDemo(options: ShowDemoOptions): Promise<RunningDemo | undefined> {
+export async function showDemo(
+  options: Omit<DemoOptions, 'database'> & {
+    readonly store: Store;
+    readonly lead: Lead;
+    readonly clock?: () => number;
+  },
+) {
   const { store, lead, clock = () => store.now(), logger = silentLogger } = options;
   if (!(await isEmpty(store))) return undefined;
   const data = resolve(options.data);
@@ -166,7 +126,9 @@ export async function showDemo(options: ShowDemoOptions): Promise<RunningDemo | 
   const newId = createUlidGenerator(clock);
 
   async function play([engine, schema]: (typeof AGENTS)[number]): Promise<void> {
-    const recording = JSON.parse(await readFile(join(RECORDINGS, engine, 'recording.json'), 'utf8')) as RecordedRun;
+    const recording = JSON.parse(await readFile(join(RECORDINGS, engine, 'recording.json'), 'utf8')) as {
+      readonly prompt: string;
+    };
     const id = newId();
     const workerId = `demo/${id}`;
     const workdir = join(data, 'demo-agents', engine);
@@ -189,7 +151,9 @@ export async function showDemo(options: ShowDemoOptions): Promise<RunningDemo | 
     (error: unknown) => logger.warn('demo failed', { error: String(error) }),
   );
   return {
+    /** Resolves when all recorded agents have been replayed. */
     played,
+    /** Stops the agents that are still being replayed. */
     async stop() {
       stopping.abort();
       await played;
@@ -271,7 +235,3 @@ const AGENTS = [
   ['gemini', { type: 'object', required: ['items'] }],
   ['codex', { type: 'object', required: ['artifacts'], properties: { artifacts: { type: 'array' } } }],
 ] as const;
-
-interface RecordedRun {
-  readonly prompt: string;
-}

@@ -147,17 +147,11 @@ interface EndedOrder extends Omit<RunningOrder, 'localStart'> {
   readonly reading: Reading;
 }
 
-/** The outcome of verifying a result: the reading with the final commit, the evidence, and whether Sluice committed. */
-interface Proof {
-  readonly reading: Reading;
-  readonly evidence: readonly Evidence[];
-  readonly isCommitted: boolean;
-  /** Lines that the change adds and removes; absent without a change. */
-  readonly changedLines?: number;
-}
-
-/** Verifies a result: commits uncommitted work, examines the commit, runs the checks. Decides nothing. */
-async function prove(context: WorkContext, endedOrder: EndedOrder, claim: HeldClaim): Promise<Proof> {
+/**
+ * Verifies a result: commits uncommitted work, examines the commit, runs the checks. Decides nothing. Returns the reading
+ * with the final commit, the evidence, the changed lines if there is a change, and whether Sluice committed.
+ */
+async function prove(context: WorkContext, endedOrder: EndedOrder, claim: HeldClaim) {
   const { result } = endedOrder.reading;
   const { order } = endedOrder.record;
   const isOwn = result?.issue_ref === order.issue_ref && result.run_id === order.run_id;

@@ -44,12 +44,8 @@ export function injectOrder(
     // The files of a repository with a URL exist only in the worktree.
     const located = order.repo === undefined ? resolveScript(wrapper.command, order.repo_dir) : wrapper.command;
     const command = fillPlaceholders(located, wrapper.inject, workerOrder, runDir);
-    return {
-      spec: { ...common, engine: 'command', command },
-      env,
-      files,
-      sandbox: { ...sandbox, configured: located },
-    };
+    const spec = { ...common, engine: 'command', command };
+    return { spec, env, files, sandbox: { ...sandbox, configured: located } };
   }
   const engine = findAgentEngine(wrapper.type);
   if (engine === undefined) {
@@ -141,6 +137,7 @@ function toListFile(path: string, entries: readonly string[]): readonly PackFile
 /** Renders an agent's prompt: its order, the paths of its files, and how to report. */
 function renderPrompt(order: WorkOrder, runDir: string, pack: readonly PackFile[], isWorktree: boolean): string {
   const files = pack.map(({ path }) => `- ${join(runDir, path)}`).join('\n');
+  const paths = order.paths === undefined ? '' : `\n- Change nothing but: ${order.paths.join(', ')}.`;
   return `Execute one work order, in the role ${order.role}, in the repository ${order.repo_dir}.
 
 Issue: ${order.issue_ref}
@@ -156,7 +153,7 @@ Read them before you begin, and respect the constraints, if there are any.
 
 Your report is one JSON object, the work result. Its issue_ref is ${JSON.stringify(order.issue_ref)} and its run_id is ${JSON.stringify(order.run_id)}.
 - status is ok if the work is done, fail if it could not be done, blocked if somebody else must do something first.
-- ${describeChanges(order, isWorktree)} the command you ran and its result (pass, fail or n/a), or "n/a" if there are none.${describePaths(order)}
+- ${describeChanges(order, isWorktree)} the command you ran and its result (pass, fail or n/a), or "n/a" if there are none.${paths}
 - Report only what you did: commits are looked up, and a report that claims more than was done is refused.
 
 Write it to ${join(runDir, 'work_result.json')} as your last step. Your last message ends with the same object; it counts if the file cannot be written.`;
@@ -166,8 +163,4 @@ function describeChanges({ expects }: WorkOrder, isWorktree: boolean): string {
   if (expects === 'report') return 'Nothing needs to be committed: changes is {}. ok and fail need tests:';
   if (!isWorktree) return 'ok and fail need the pull request or the commit you made in changes, and tests:';
   return 'Leave your changes in this folder: they are committed for you when you end, and changes is {}. If you commit yourself, name the commit in changes. ok and fail need tests:';
-}
-
-function describePaths({ paths }: WorkOrder): string {
-  return paths === undefined ? '' : `\n- Change nothing but: ${paths.join(', ')}.`;
 }

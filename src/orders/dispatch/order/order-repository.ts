@@ -29,22 +29,16 @@ export async function fetchOrderRepository(
   }
 }
 
-/** The reading of a result, and a note on where its commit is. */
-interface Published {
-  readonly reading: Reading;
-  readonly note?: string;
-}
-
 /**
- * Pushes an order's confirmed commit to its repository, on the order's own branch, where it can be reviewed. A commit
- * that could not be pushed needs a human, because only this host has it.
+ * Pushes an order's confirmed commit to its repository, on the order's own branch, where it can be reviewed, and notes
+ * where it is. A commit that could not be pushed needs a human, because only this host has it.
  */
 export async function publishCommit(
   { lead, runs, signal }: WorkContext,
   { order }: OrderRecord,
   { branch }: Worktree,
   { reading, evidence }: { readonly reading: Reading; readonly evidence: readonly Evidence[] },
-): Promise<Published> {
+): Promise<{ readonly reading: Reading; readonly note?: string }> {
   const commit = reading.result?.changes.commit;
   const isConfirmed = evidence.some(({ claim, verdict }) => claim === 'commit' && verdict === 'confirmed');
   if (order.repo === undefined || commit === undefined || !isConfirmed) return { reading };
@@ -54,18 +48,13 @@ export async function publishCommit(
   try {
     await pushCommit(runs.data, repo, { commit, branch }, { signal, maskText: lead.maskText });
     const pointer = await findPointer(getRepositoryFolder(runs.data, order), commit);
-    const missing = pointer === undefined ? '' : ` ${describeMissingContent(pointer)}`;
+    const missing =
+      pointer === undefined
+        ? ''
+        : ` Files in Git LFS, such as "${pointer.slice(0, 200)}", were not pushed: upload them with git lfs push.`;
     return { reading, note: `Its commit is on the branch ${branch} of ${order.repo}.${missing}` };
   } catch (error) {
     const problem = { code: 'COMMIT_NOT_PUSHED', message: getErrorMessage(error), path: 'changes.commit' };
-    return {
-      reading: { ...reading, problems: [...reading.problems, problem] },
-      note: localNote,
-    };
+    return { reading: { ...reading, problems: [...reading.problems, problem] }, note: localNote };
   }
-}
-
-/** Describes content that would be missing from a checkout on another host. */
-function describeMissingContent(pointer: string): string {
-  return `Files in Git LFS, such as "${pointer.slice(0, 200)}", were not pushed: upload them with git lfs push.`;
 }

@@ -1,5 +1,5 @@
 import { setImmediate as yieldToEvents } from 'node:timers/promises';
-import { silentLogger, type Logger, getErrorCode } from '../../../base/index.js';
+import { getErrorCode, omitUndefined, silentLogger, type Logger } from '../../../base/index.js';
 import type { Maintenance, Retention } from '../../../store/index.js';
 import type { BackgroundJob } from '../repeat-work.js';
 import { readFile } from 'node:fs/promises';
@@ -8,7 +8,7 @@ import type { Archive } from '../../../runs/archive/index.js';
 import { makeFolder, parseJson, replaceFile, chooseFolder, listNames } from '../../../base/files/index.js';
 import { PACKED_FOLDER, removePackedRun, removeRunFolder } from '../../../runs/run-folder/index.js';
 
-export interface RetentionOptions {
+interface RetentionOptions {
   readonly store: Retention & Pick<Maintenance, 'findRunsWithoutEvents'>;
   /** This host's data folder. */
   readonly data: string;
@@ -106,10 +106,11 @@ export function createRetention(options: RetentionOptions) {
   }
 
   const hasAges = [runsMs, recordsMs, deliveredMs, resultsMs].some((age) => age !== undefined);
-  const createJob = (name: string, work: BackgroundJob['work']): BackgroundJob => ({ name, everyMs: EVERY_MS, work });
+  const storeJob = { name: 'retention', everyMs: EVERY_MS, work: sweepStore };
+  const folderJob = { name: 'removing folders of old runs', everyMs: EVERY_MS, work: removeFolders };
   return {
-    storeJob: hasAges ? createJob('retention', sweepStore) : undefined,
-    folderJob: runsMs === undefined ? undefined : createJob('removing folders of old runs', removeFolders),
+    storeJob: hasAges ? storeJob : undefined,
+    folderJob: runsMs === undefined ? undefined : folderJob,
     sweepStore,
     removeFolders,
   };
@@ -216,11 +217,7 @@ async function* listPurgedHere(store: RetentionOptions['store'], data: string): 
 
 async function* listPurgedSince(store: RetentionOptions['store'], since: number): AsyncGenerator<readonly string[]> {
   for (let cursor: string | null | undefined; cursor !== null;) {
-    const page = await store.listPurgedRuns({
-      since,
-      limit: NAMES_PER_QUERY,
-      ...(cursor === undefined ? {} : { cursor }),
-    });
+    const page = await store.listPurgedRuns({ since, limit: NAMES_PER_QUERY, ...omitUndefined({ cursor }) });
     yield page.items;
     cursor = page.next_cursor;
   }

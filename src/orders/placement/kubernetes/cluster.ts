@@ -39,7 +39,7 @@ interface KubeConfig {
   applyToHTTPSOptions(options: RequestOptions): Promise<void>;
 }
 
-/** Loads the package with the class `KubeConfig`. */
+/** Loads `@kubernetes/client-node`, which might not be where Sluice is installed. */
 export type LoadClient = () => Promise<unknown>;
 
 const PACKAGE: string = '@kubernetes/client-node';

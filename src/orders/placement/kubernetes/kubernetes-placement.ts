@@ -8,20 +8,13 @@ import type { ClusterEvent, FoundNode, Job, List, Pod, WatchLine } from './objec
 import { isRunning, readState } from './read-state.js';
 import type { KubernetesSettings } from './settings.js';
 
-/** The surroundings of the placement; everything has a default. */
-interface KubernetesOptions {
-  readonly logger?: Logger;
-  /** Loads `@kubernetes/client-node`, if it is not where Sluice is installed. */
-  readonly load?: LoadClient;
-}
-
 /** How long the state of a node is used for other pods on it. */
 const NODE_MS = 3000;
 
 /** Places each run as a job in a cluster. The cluster schedules it; its state comes from one watch of all pods. */
 export async function openKubernetesPlacement(
   settings: KubernetesSettings,
-  { logger = silentLogger, load }: KubernetesOptions = {},
+  { logger = silentLogger, load }: { readonly logger?: Logger; readonly load?: LoadClient } = {},
 ): Promise<Placement> {
   const cluster = await openCluster(settings, load);
   const { namespace } = cluster;
@@ -124,10 +117,8 @@ export async function openKubernetesPlacement(
       }
     },
     async list() {
-      const { items } = (await cluster.send(
-        'GET',
-        `${jobs}?labelSelector=${encodeURIComponent(SELECTOR)}`,
-      )) as List<Job>;
+      const path = `${jobs}?labelSelector=${encodeURIComponent(SELECTOR)}`;
+      const { items } = (await cluster.send('GET', path)) as List<Job>;
       return items.flatMap(({ metadata: { name, uid, labels } }) => {
         const run = labels?.[RUN_LABEL];
         return run === undefined ? [] : [{ run, name, uid }];

@@ -98,8 +98,8 @@ export function renderJob(run: PlacedRun, settings: KubernetesSettings): object 
       ],
       ...omitUndefined({
         runtimeClassName: settings.runtime_class,
-        serviceAccountName: run.serviceAccount ?? settings.service_account,
-        nodeSelector: run.nodeSelector,
+        serviceAccountName: run.service_account ?? settings.service_account,
+        nodeSelector: run.node_selector,
         tolerations: run.tolerations,
       }),
     },
