@@ -5,19 +5,10 @@ import { describePlacementFailure, PlacementError, type PlacementFailure } from 
 import type { PlacedRecord, Store } from '../../store/index.js';
 import type { RunRecord, RunResult } from '../../store/records/index.js';
 import type { Lead } from '../lead/create-lead.js';
-import type { Placement, PlacementHandle, PlacementReport } from '../placement/index.js';
+import type { PlacedRun, Placement, PlacementHandle, PlacementReport } from '../placement/index.js';
+import { pickPlacement } from '../wrappers/wrappers.js';
 import { requestBudget } from './budgets.js';
 import { EXIT_UNKNOWN } from './order/finish-order.js';
-import {
-  createPlacementResult,
-  describeRun,
-  FENCE,
-  isParked,
-  isUntaken,
-  PARKED,
-  readHandle,
-  withOwner,
-} from './placed-run.js';
 import { endLost } from './reconcile.js';
 import { CANCELED_BEFORE_START } from './run-to-end.js';
 import type { BudgetSettings } from './worker-options.js';
@@ -360,4 +351,42 @@ async function forEachConcurrently<T>(items: readonly T[], work: (item: T) => Pr
     for (const item of rest) await work(item);
   });
   await Promise.all(workers);
+}
+
+/** How the worker ids of claims start that this duty has taken back. */
+const FENCE = 'placing:';
+
+/** How the worker ids of claims start whose runs wait for an answer without a place. */
+const PARKED = 'parked:';
+
+/** Whether a run waits for an answer without a place. */
+function isParked({ state, owner }: RunRecord): boolean {
+  return state === 'waiting' && owner?.worker_id.startsWith(PARKED) === true;
+}
+
+/** Whether the worker in the place has not taken the claim over yet. */
+function isUntaken(workerId: string): boolean {
+  return workerId.startsWith('run:') && !workerId.includes('/');
+}
+
+function withOwner(run: RunRecord, workerId: string): RunRecord {
+  return run.owner === null ? run : { ...run, owner: { ...run.owner, worker_id: workerId } };
+}
+
+function readHandle({ id, name, uid }: PlacedRecord): PlacementHandle | undefined {
+  return name === null ? undefined : { run: id, name, ...(uid === null ? {} : { uid }) };
+}
+
+/** Describes a run as a placement needs it. */
+function describeRun(
+  { id, order, spec }: RunRecord,
+  { server, token }: Pick<PlacedRun, 'server' | 'token'>,
+): PlacedRun {
+  return { id, server, token, ...pickPlacement(spec), ...omitUndefined({ order: order?.run_id, labels: spec.labels }) };
+}
+
+/** Creates the result of a run whose place failed. */
+function createPlacementResult(failure: PlacementFailure): RunResult {
+  const result = createFailedResult('PLACEMENT_FAILED', describePlacementFailure(failure));
+  return result.error === undefined ? result : { ...result, error: { ...result.error, cause: failure.cause } };
 }
