@@ -58,10 +58,19 @@ export function startMaintenance(options: MaintenanceOptions): { stop(): Promise
     store,
     logger,
     jobs: [
-      { name: 'statistics', everyMs: COUNT_EVERY_MS, work: async (aborted) => countEnded(store, aborted) },
+      { name: 'statistics', everyMs: EVERY_MS, work: async (aborted) => countEnded(store, aborted) },
       ...(retention.storeJob === undefined ? [] : [retention.storeJob]),
       ...(removesArchived ? [createArchiveJob({ store, archive, data })] : []),
-      ...(lead === undefined ? [] : [createDeliveryJob(lead)]),
+      // Failed deliveries, also of workers that are gone. The worker that settled the order makes the first try.
+      ...(lead === undefined
+        ? []
+        : [
+            {
+              name: 'deliveries',
+              everyMs: EVERY_MS,
+              work: async (aborted: AbortSignal) => lead.deliver({ signal: aborted }),
+            },
+          ]),
       ...jobs,
     ],
   });
@@ -74,7 +83,7 @@ export function startMaintenance(options: MaintenanceOptions): { stop(): Promise
   };
 }
 
-const COUNT_EVERY_MS = 5000;
+const EVERY_MS = 5000;
 /** Few enough to block neither the database nor the event loop for long. */
 const ROWS_PER_STEP = 500;
 
@@ -82,13 +91,6 @@ const ROWS_PER_STEP = 500;
 async function countEnded(store: Store, signal: AbortSignal): Promise<void> {
   while (!signal.aborted && (await store.countEndedRuns(ROWS_PER_STEP)) > 0) await yieldToEvents();
   while (!signal.aborted && (await store.countInboxItems(ROWS_PER_STEP)) > 0) await yieldToEvents();
-}
-
-const DELIVER_EVERY_MS = 5000;
-
-/** Retries failed deliveries, also those of workers that are gone. The worker that settled the order makes the first try. */
-function createDeliveryJob(lead: Pick<Lead, 'deliver'>): BackgroundJob {
-  return { name: 'deliveries', everyMs: DELIVER_EVERY_MS, work: async (signal) => lead.deliver({ signal }) };
 }
 
 /** Options for removing mirrors. */
@@ -102,7 +104,7 @@ interface MirrorOptions {
   readonly logger?: Logger;
 }
 
-const EVERY_MS = 60 * 60 * 1000;
+const MIRRORS_EVERY_MS = 60 * 60 * 1000;
 const UNUSED_MS = 30 * 86_400_000;
 /** The suffix of a mirror's name while it is being removed. */
 const REMOVED = '.removed';
@@ -122,7 +124,8 @@ export function createMirrorJob(options: MirrorOptions): BackgroundJob {
   async function sweepOnce(signal: AbortSignal): Promise<number> {
     let removed = 0;
     const mirrors = join(data, 'mirrors');
-    for (const name of await listFirstNames(mirrors, MAX_MIRRORS, chooseMirror)) {
+    const choose = (entry: Dirent) => (MIRROR.test(entry.name) ? chooseFolder(entry) : undefined);
+    for (const name of await listFirstNames(mirrors, MAX_MIRRORS, choose)) {
       const folder = join(mirrors, name);
       if (signal.aborted) break;
       if (configured.has(folder)) continue;
@@ -146,7 +149,9 @@ export function createMirrorJob(options: MirrorOptions): BackgroundJob {
     const lock = await lockFolder(join(data, 'locks'), lockPath).catch(ignoreBusyFolder);
     if (lock === undefined) return false;
     try {
-      const isUsed = clock() - (await findLastUse(folder)) < unusedMs || (await hasWorktrees(folder));
+      // Worktrees of orders in progress, or with changes left for a human.
+      const worktrees = await readdir(join(folder, 'worktrees')).catch((): string[] => []);
+      const isUsed = clock() - (await findLastUse(folder)) < unusedMs || worktrees.length > 0;
       if (isUsed || (await hasOwnCommits(folder))) return false;
       // Renamed first, because a partly removed mirror must not have the name of a complete one.
       const removedPath = `${folder}${REMOVED}`;
@@ -160,20 +165,11 @@ export function createMirrorJob(options: MirrorOptions): BackgroundJob {
     }
   }
 
-  return { name: 'removing unused mirrors', everyMs: EVERY_MS, work: sweepOnce };
-}
-
-function chooseMirror(entry: Dirent): string | undefined {
-  return MIRROR.test(entry.name) ? chooseFolder(entry) : undefined;
+  return { name: 'removing unused mirrors', everyMs: MIRRORS_EVERY_MS, work: sweepOnce };
 }
 
 /** Returns when a mirror was last used: every fetch and push touches the lock's folder. */
 async function findLastUse(folder: string): Promise<number> {
   const stats = await stat(`${folder}.lock`).catch(async () => stat(folder));
   return stats.mtimeMs;
-}
-
-/** Whether the mirror has worktrees: of orders in progress, or with changes left for a human. */
-async function hasWorktrees(folder: string): Promise<boolean> {
-  return (await readdir(join(folder, 'worktrees')).catch((): string[] => [])).length > 0;
 }

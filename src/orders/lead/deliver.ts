@@ -79,7 +79,8 @@ async function deliverOne(
   const { store, workerId, clock } = ports;
   let delivery: Delivery;
   try {
-    const existing = await findSent(sink, message);
+    const searchMs = sink.timeoutMs * SEARCH_FACTOR;
+    const existing = message.tries <= 1 ? undefined : await sink.find?.(message, AbortSignal.timeout(searchMs));
     // This process might have stalled. When the lease expires, another worker looks up the message and would send it
     // again.
     if (existing === undefined && (message.lease_until ?? Infinity) < clock() + sink.timeoutMs) return { kind: 'lost' };
@@ -89,11 +90,6 @@ async function deliverOne(
   }
   const done = { id: message.id, workerId, deliveredTo: delivery.deliveredTo, now: clock() };
   return { kind: (await store.markDelivered(done)) ? 'delivered' : 'lost' };
-}
-
-async function findSent(sink: Sink, message: OutboxMessage): Promise<Delivery | undefined> {
-  if (message.tries <= 1 || sink.find === undefined) return undefined;
-  return sink.find(message, AbortSignal.timeout(sink.timeoutMs * SEARCH_FACTOR));
 }
 
 async function recordFailure(

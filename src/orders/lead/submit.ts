@@ -35,7 +35,10 @@ export async function submit(
   const now = context.clock();
   const prepare = async (worker: string): Promise<Rival> =>
     prepareOrder(context, { ...validRequest, worker }, traceparent);
-  const [first, ...otherOrders] = await Promise.all(listWorkers(validRequest).map(prepare));
+  // One worker, or one for each run of a race.
+  const { worker: named, race = 1 } = validRequest;
+  const workers = typeof race === 'number' ? Array.from({ length: race }, () => named) : race;
+  const [first, ...otherOrders] = await Promise.all(workers.map(prepare));
   if (first === undefined) throw new Error('A race has at least one run.');
   for (const { run } of [first, ...otherOrders]) await beforeQueued?.({ run, issueRef: validRequest.issue_ref });
   // Called in the transaction that submits the order, after the issue is locked.
@@ -67,12 +70,6 @@ export interface SubmitOptions {
   readonly after?: number;
   /** Called with each run before a worker can claim it. */
   readonly beforeQueued?: (run: { readonly run: string; readonly issueRef: string }) => Promise<void>;
-}
-
-/** Lists an order's workers: one, or one for each run of its race. */
-function listWorkers({ worker, race }: WorkRequest): readonly string[] {
-  if (race === undefined) return [worker];
-  return typeof race === 'number' ? Array.from({ length: race }, () => worker) : race;
 }
 
 async function prepareOrder(

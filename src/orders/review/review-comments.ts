@@ -50,17 +50,13 @@ function addReview(
   const lines = [
     `\n\n## Review of run ${runId}`,
     `${showLine(who, 100)} reviewed that run's change and requests corrections: ${showLine(why, 1000)}\n`,
-    ...comments.map(describeComment),
+    ...comments.map((comment) => `- ${describeLine(comment)}: ${comment.text.trim().replaceAll(/\r\n?|\n/g, '\n  ')}`),
   ];
   const review = lines.join('\n');
   const room = INSTRUCTIONS_LENGTH - instructions.length;
   if (review.length <= room) return instructions + review;
   const notice = '… (truncated: the instructions are too long)';
   return room < notice.length ? instructions : `${instructions}${cutText(review, room - notice.length)}${notice}`;
-}
-
-function describeComment(comment: LineComment): string {
-  return `- ${describeLine(comment)}: ${comment.text.trim().replaceAll(/\r\n?|\n/g, '\n  ')}`;
 }
 
 /** Describes the line that a comment refers to. */

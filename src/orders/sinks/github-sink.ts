@@ -17,9 +17,11 @@ export function createGitHubSink(options: ForgeOptions): Sink {
     {
       title: 'GitHub',
       format: 'owner/repo#7',
-      host: readHost(baseUrl),
+      // On GitHub's own servers (github.com, NAME.ghe.com), the API host has the prefix `api.`.
+      host: new URL(api).host.replace(/^api\.(?=github\.com$|[a-z0-9-]+\.ghe\.com$)/, ''),
       parseIssue,
-      readAddress,
+      readAddress: (comment) =>
+        'html_url' in comment && typeof comment.html_url === 'string' ? comment.html_url : 'GitHub',
       pullRequest: {
         getUrl: ({ owner, repo }, number) => `${api}/repos/${owner}/${repo}/pulls/${number}`,
         headers: { authorization: `token ${token}` },
@@ -41,14 +43,6 @@ export function createGitHubSink(options: ForgeOptions): Sink {
   );
 }
 
-/**
- * Returns the host of the web pages. On GitHub's own servers (github.com, NAME.ghe.com), the API host has the prefix
- * `api.`.
- */
-function readHost(baseUrl = 'https://api.github.com'): string {
-  return new URL(baseUrl).host.replace(/^api\.(?=github\.com$|[a-z0-9-]+\.ghe\.com$)/, '');
-}
-
 /** Octokit wraps our transport's errors, and the reason of an aborted signal. */
 function unwrap(error: unknown): never {
   throw error instanceof Error && error.name === 'HttpError' && error.cause !== undefined ? error.cause : error;
@@ -58,8 +52,4 @@ function parseIssue(issueRef: string) {
   const [, owner, repo, number] = /^([\w.-]+)\/([\w.-]+)#(\d{1,15})$/.exec(issueRef) ?? [];
   if (owner === undefined || repo === undefined || number === undefined) return undefined;
   return { owner, repo, issue_number: Number(number) };
-}
-
-function readAddress(comment: object): string {
-  return 'html_url' in comment && typeof comment.html_url === 'string' ? comment.html_url : 'GitHub';
 }

@@ -82,7 +82,9 @@ async function append(folder: string, path: string, message: NewOutboxMessage): 
     if (!contains(file, size, marker)) {
       const keptLength = size - measureTruncatedCopy(file, size, entry);
       if (keptLength < size) ftruncateSync(file, keptLength);
-      const separator = Buffer.from(keptLength === 0 ? '' : endsInLineBreak(file, keptLength) ? '\n' : '\n\n');
+      const separator = Buffer.from(
+        keptLength === 0 ? '' : readPart(file, keptLength - 1, 1)[0] === 0x0a ? '\n' : '\n\n',
+      );
       appendFileSync(file, Buffer.concat([separator, entry]));
     }
     // Even if the marker was found: the process that wrote it could have died before this line.
@@ -109,10 +111,6 @@ function measureTruncatedCopy(file: number, size: number, entry: Buffer): number
   let at = tail.length === size ? 0 : findLine(0);
   while (!entry.subarray(0, tail.length - at).equals(tail.subarray(at))) at = findLine(at);
   return tail.length - at;
-}
-
-function endsInLineBreak(file: number, size: number): boolean {
-  return readPart(file, size - 1, 1)[0] === 0x0a;
 }
 
 function readPart(file: number, from: number, length: number): Buffer {

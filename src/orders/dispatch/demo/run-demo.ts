@@ -120,7 +120,8 @@ export async function showDemo(
   },
 ) {
   const { store, lead, clock = () => store.now(), logger = silentLogger } = options;
-  if (!(await isEmpty(store))) return undefined;
+  const [listedRuns, issues] = await Promise.all([store.listRuns({ limit: 1 }), store.listIssues({ limit: 1 })]);
+  if (listedRuns.items.length + issues.items.length > 0) return undefined;
   const data = resolve(options.data);
   const stopping = new AbortController();
   const newId = createUlidGenerator(clock);
@@ -172,11 +173,6 @@ async function submitOnce(lead: Lead, worker: string, repoDir: string): Promise<
   } catch (error) {
     if (getErrorCode(error) !== 'REQUEST_ID_REUSED') throw error;
   }
-}
-
-async function isEmpty(store: Store): Promise<boolean> {
-  const [runs, issues] = await Promise.all([store.listRuns({ limit: 1 }), store.listIssues({ limit: 1 })]);
-  return runs.items.length + issues.items.length === 0;
 }
 
 /** The demo agents, in the order their orders are submitted. */

@@ -1,7 +1,7 @@
 import { getErrorCode, getErrorMessage, type Logger, SluiceError } from '../../../base/index.js';
 import type { Lead } from '../../lead/create-lead.js';
 import type { Budgets, Fleet } from '../../../store/index.js';
-import type { SchedulePause, ScheduleTick, ScheduleView } from '../../../store/records/index.js';
+import type { ScheduleTick, ScheduleView } from '../../../store/records/index.js';
 import type { OrderStore, StoreClock } from '../../../store/ports/index.js';
 import { readSpellings } from '../../shapes/spelling.js';
 import type { BackgroundJob } from '../repeat-work.js';
@@ -66,7 +66,11 @@ export function createScheduleJob(options: ScheduleOptions): BackgroundJob {
         const pause = pauses.get(name);
         if (tick === undefined || (pause !== undefined && !isNew)) continue;
         if (pause !== undefined) {
-          await recordTick(options, { name, tick }, { action: 'skipped', why: describePause(pause) });
+          await recordTick(
+            options,
+            { name, tick },
+            { action: 'skipped', why: `${pause.who} paused the schedule: ${pause.why}` },
+          );
           continue;
         }
         const fired = await fire(options, { name, schedule, tick, seenAt });
@@ -75,10 +79,6 @@ export function createScheduleJob(options: ScheduleOptions): BackgroundJob {
       }
     },
   };
-}
-
-function describePause({ who, why }: SchedulePause): string {
-  return `${who} paused the schedule: ${why}`;
 }
 
 /** Describes the configured schedules: when each is due next, whether it is paused, and its last tick. */

@@ -67,7 +67,11 @@ function readRunning({ job, pods, deleted, nodes }: Evidence, failure: Failure |
     return { state: 'unknown', cause: 'node_lost', reason };
   }
   if (running.some(isRunning)) return { state: 'alive' };
-  const reason = failure?.reason ?? running.map(findSchedulingProblem).find((each) => each !== undefined);
+  const conditions = running.flatMap(({ status }) => status?.conditions ?? []);
+  const unscheduled = conditions.find(
+    ({ type, status, message }) => type === 'PodScheduled' && status === 'False' && message !== undefined,
+  );
+  const reason = failure?.reason ?? unscheduled?.message;
   if (job === undefined || running.some(({ metadata }) => metadata.deletionTimestamp !== undefined))
     return { state: 'alive' };
   return { state: 'pending', ...failure, ...(reason === undefined ? {} : { reason }) };
@@ -103,11 +107,6 @@ function isSilent(node: FoundNode): boolean {
 
 function isFinished({ status }: Job, ends: readonly string[] = ['Complete', 'Failed']): boolean {
   return status?.conditions?.some(({ type, status: is }) => is === 'True' && ends.includes(type)) === true;
-}
-
-function findSchedulingProblem({ status }: Pod): string | undefined {
-  const condition = status?.conditions?.find(({ type, status: is }) => type === 'PodScheduled' && is === 'False');
-  return condition?.message;
 }
 
 /** Reasons of a waiting container that only another image, or a registry that answers, can end. */
