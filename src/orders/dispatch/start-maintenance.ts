@@ -94,10 +94,7 @@ async function countEnded(store: Store, signal: AbortSignal): Promise<void> {
 }
 
 /** Options for removing mirrors. */
-interface MirrorOptions {
-  readonly data: string;
-  /** The configured repositories; their mirrors are kept. */
-  readonly repos: readonly Repo[];
+interface MirrorOptions extends Required<Pick<MaintenanceOptions, 'data' | 'repos'>> {
   /** How long a mirror is kept after its last use; 30 days by default. */
   readonly unusedMs?: number | undefined;
   readonly clock?: () => number;

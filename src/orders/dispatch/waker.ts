@@ -1,14 +1,7 @@
-/** Lets a loop sleep until something happens. */
-export interface Waker {
-  readonly wake: () => void;
-  /** Resolves when woken, even by an earlier call, or after this many milliseconds; returns whether it was woken. */
-  readonly sleep: (longestMs: number) => Promise<boolean>;
-  /** Wakes at a time of `performance.now()`, or earlier if an earlier time was set. */
-  readonly wakeAt: (time: number) => void;
-}
+export type Waker = ReturnType<typeof createWaker>;
 
-/** Creates a waker for one loop. */
-export function createWaker(): Waker {
+/** Creates a waker, which lets a loop sleep until something happens. */
+export function createWaker() {
   let isWoken = false;
   let resume: (() => void) | undefined;
   let alarm: { readonly time: number; readonly timer: NodeJS.Timeout } | undefined;
@@ -20,7 +13,8 @@ export function createWaker(): Waker {
 
   return {
     wake,
-    sleep: async (longestMs) => {
+    /** Resolves when woken, even by an earlier call, or after this many milliseconds; returns whether it was woken. */
+    sleep: async (longestMs: number): Promise<boolean> => {
       if (!isWoken) {
         await new Promise<void>((resolve) => {
           const timer = setTimeout(resolve, longestMs);
@@ -35,7 +29,8 @@ export function createWaker(): Waker {
       isWoken = false;
       return wasWoken;
     },
-    wakeAt: (time) => {
+    /** Wakes at a time of `performance.now()`, or earlier if an earlier time was set. */
+    wakeAt: (time: number): void => {
       if (alarm !== undefined && alarm.time <= time) return;
       clearTimeout(alarm?.timer);
       const ring = (): void => {

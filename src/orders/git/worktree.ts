@@ -121,20 +121,14 @@ function describeFailure(repoDir: string, failed: GitResult): string {
   return `git cannot create a worktree of "${repoDir}": ${describeGitFailure(failed)}`;
 }
 
-interface RemoveOptions {
-  /** Everything in it is committed, so it is not searched again. */
-  readonly isCommitted?: boolean;
-  /** Its repository, as recorded before the work started. */
-  readonly start?: KnownRepository | undefined;
-}
-
 /**
  * Removes the worktree of an order that has ended, unless it contains uncommitted changes. Commits stay in the repository, on
  * the branch; a branch without new commits is removed too. Returns a note for the inbox if the worktree was kept.
+ * `isCommitted`: everything in it is committed, so it is not searched again. `start`: its repository before the work.
  */
 export async function removeWorktree(
   worktree: Worktree | undefined,
-  { isCommitted = false, start }: RemoveOptions = {},
+  { isCommitted = false, start }: { readonly isCommitted?: boolean; readonly start?: KnownRepository | undefined } = {},
 ): Promise<{ readonly note?: string }> {
   if (worktree === undefined || !(await isPresent(worktree.folder))) return {};
   const { repoDir, folder, branch } = worktree;

@@ -82,19 +82,11 @@ export function createLeadContext(options: LeadOptions): LeadContext {
   // Otherwise an unknown check would be noticed only after the work is done.
   for (const wrapper of Object.values(wrappers)) findChecks({}, wrapper, checks);
   const { patterns = [] } = options.secrets ?? {};
+  const configured = { wrappers, checks, repos, filters, sinks, data, concurrency };
+  const ports = { store, logger, clock, newId, random };
   return {
-    store,
-    wrappers,
-    checks,
-    repos,
-    filters,
-    sinks,
-    data,
-    concurrency,
-    logger,
-    clock,
-    newId,
-    random,
+    ...configured,
+    ...ports,
     commentTemplate: template === undefined ? undefined : checkTemplate(template),
     backoff: { ...DEFAULT_BACKOFF, ...options.backoff },
     secrets: compileSecrets({ values: listSensitiveValues(environment), patterns }),

@@ -15,22 +15,17 @@ export const IN_OTHER_FOLDERS =
 export const LOADING_VARIABLE =
   /^(?:PATH|ENV|BASH_ENV|\w*SHELL|NODE_OPTIONS|PYTHON(?:STARTUP|HOME)|RUBYOPT|PERL5OPT|LD_PRELOAD|MAKEF\w+|npm_config_\w+|\w*CONFIG(?:_FILE)?)$/i;
 
-/** One command of a shell script. */
-export interface ShellCommand {
-  readonly words: readonly string[];
-  /** Whether another command prints its input. */
-  readonly isPiped: boolean;
-}
-
 /** A word with its quotes and the commands whose output it contains, or an operator. Takes linear time. */
 const TOKENS =
   /(?:'[^']*'|"(?:[^"\\]|\\[^])*"|[$<>]\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|\\[^]|[^\s;&|()<>'"\\])+|\d*(?:<<?<?-?|>>?)|[;&|()\n]+|['"\\]/g;
 
 /**
  * Splits a shell script into its commands, wherever they are: in a pipeline, a loop or a subshell. The bodies of here
- * documents count as commands.
+ * documents count as commands. `isPiped`: another command prints its input.
  */
-export function splitCommands(text: string): readonly ShellCommand[] {
+export function splitCommands(
+  text: string,
+): readonly { readonly words: readonly string[]; readonly isPiped: boolean }[] {
   const source = text
     .replaceAll('\\\n', ' ')
     .replaceAll(/(^|\s)#.*/g, '$1')

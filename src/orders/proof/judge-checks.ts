@@ -76,16 +76,11 @@ function isConclusive(checkTry: CheckTry | undefined): checkTry is ConclusiveTry
   return checkTry !== undefined && 'result' in checkTry && !isInconclusive(checkTry.result);
 }
 
-/** Why a check that passed proves nothing, and the files that a person has to look at. */
-interface Doubt {
-  readonly why: string;
-  readonly files: readonly string[];
-}
-
+/** Finds out why a check that passed proves nothing, and the files that a person has to look at. */
 function findDoubt(
   { rewritten = [], uncertain = [], blankTests = [], changed = [], base, before }: CheckOutcome,
   last: ConclusiveTry,
-): Doubt | undefined {
+): { readonly why: string; readonly files: readonly string[] } | undefined {
   const lastBase = base?.tries.at(-1);
   const restored = isConclusive(lastBase) ? lastBase : undefined;
   if (base !== undefined && restored !== undefined && !didPass(restored.result)) {

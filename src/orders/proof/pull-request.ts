@@ -1,13 +1,6 @@
 import type { Evidence } from '../../store/records/index.js';
 import { dropFullStop, showLine } from '../plain-text.js';
 
-/** A pull request as named in a result: by URL, by repository and number, or by number alone. */
-export interface NamedPullRequest {
-  readonly host?: string;
-  readonly repository?: string;
-  readonly number: number;
-}
-
 const NUMBER = '([1-9][0-9]{0,14})';
 const REPOSITORY = '([A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.-]+)+?)';
 const ADDRESS = new RegExp(
@@ -16,8 +9,10 @@ const ADDRESS = new RegExp(
 const WITH_REPOSITORY = new RegExp(`^${REPOSITORY}[#!]${NUMBER}$`);
 const NUMBER_ALONE = new RegExp(`^(?:PR|MR)?\\s*[#!]?${NUMBER}$`, 'i');
 
-/** Parses the pull request reference in a result. */
-export function parsePullRequest(text: string): NamedPullRequest | undefined {
+/** Parses the pull request reference in a result: a URL, a repository and a number, or a number alone. */
+export function parsePullRequest(
+  text: string,
+): { readonly host?: string; readonly repository?: string; readonly number: number } | undefined {
   const name = text.trim().slice(0, 1000);
   const [, host, path, number] = ADDRESS.exec(name) ?? [];
   if (host !== undefined && path !== undefined) {

@@ -32,24 +32,18 @@ import {
 } from './programs.js';
 import { isRunner, isSteeringPath, listLifecycle } from './steering-files.js';
 
-/** The changed files that a check runs or that steer it. */
-export interface Rewritten {
-  readonly files: readonly string[];
-  /** Those of them that could be what the check tests, and not part of it. */
-  readonly uncertain: readonly string[];
-}
-
 /**
  * Lists the changed files that a check runs or that steer it: its executable or script, the scripts in `package.json`
  * and the files they run, configuration of the test runner and what it loads before the tests, installed packages. If
  * any exist, the change controls the check's outcome, and passing it proves nothing. If a check runs code that its
- * commands do not name, such as the output of another command, every file counts that a word of them could name.
+ * commands do not name, such as the output of another command, every file counts that a word of them could name. Those
+ * that could be what the check tests, and not part of it, are `uncertain`.
  */
 export function findRewritten(
   check: Pick<Check, 'command' | 'prepare'>,
   files: readonly FileChange[],
   known: KnownFiles = {},
-): Rewritten {
+): { readonly files: readonly string[]; readonly uncertain: readonly string[] } {
   const { executed, certain, programs, isElsewhere } = traceCheck(check, known);
   const runsPackages = programs.some((name) => PACKAGE_MANAGERS.test(name) || /^(?:npx|node)$/.test(name));
   // A script, or a program that is not known, can run any of the others.

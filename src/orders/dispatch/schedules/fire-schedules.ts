@@ -49,7 +49,7 @@ export function createScheduleJob(options: ScheduleOptions): BackgroundJob {
   const schedules = Object.entries(options.schedules).map(([name, schedule]) => ({
     name,
     schedule,
-    isDue: parseCron(schedule.cron),
+    cron: parseCron(schedule.cron),
   }));
   return {
     name: 'schedules',
@@ -58,9 +58,9 @@ export function createScheduleJob(options: ScheduleOptions): BackgroundJob {
       // Read again each time: another process could have fired them since.
       const ticks = await store.listTicks();
       const pauses = new Map((await store.listPauses()).map((pause) => [pause.schedule, pause]));
-      for (const { name, schedule, isDue } of schedules) {
+      for (const { name, schedule, cron } of schedules) {
         const { handled, waiting } = findLastTicks(ticks, name, store.now());
-        const due = findTick(isDue, store.now());
+        const due = findTick(cron, store.now());
         const isNew = due !== undefined && due > handled;
         const tick = isNew ? due : waiting;
         const pause = pauses.get(name);
@@ -124,7 +124,7 @@ const MAX_DAYS = 8 * 366 + 1;
 
 /** Finds the next minute when an expression is due; undefined if it never is. */
 export function findNextTick(cron: string, now: number): number | undefined {
-  const { isDay, isMinute } = compileCron(cron);
+  const { isDay, isMinute } = parseCron(cron);
   const first = now - (now % MINUTE_MS) + MINUTE_MS;
   for (let day = first - (first % DAY_MS), left = MAX_DAYS; left > 0; day += DAY_MS, left -= 1) {
     if (!isDay(new Date(day))) continue;
@@ -135,7 +135,7 @@ export function findNextTick(cron: string, now: number): number | undefined {
 }
 
 /** Finds the last minute that was due, if it is recent enough. */
-export function findTick(isDue: CronMatch, now: number): number | undefined {
+export function findTick({ isDue }: ReturnType<typeof parseCron>, now: number): number | undefined {
   const minute = now - (now % MINUTE_MS);
   for (let tick = minute; tick > now - MAX_LATE_MS; tick -= MINUTE_MS) if (isDue(tick)) return tick;
   return undefined;
@@ -245,9 +245,6 @@ async function recordTick(
   return record;
 }
 
-/** Returns whether a schedule is due in the minute that contains `time`, in milliseconds since 1970, UTC. */
-type CronMatch = (time: number) => boolean;
-
 const FIELDS = [
   { name: 'minute', first: 0, last: 59 },
   { name: 'hour', first: 0, last: 23 },
@@ -261,30 +258,21 @@ const FIELDS = [
  * them. Times are UTC, so no hour is skipped or repeated. As usual in cron, if both day fields are restricted, either
  * match is enough.
  */
-export function parseCron(expression: string): CronMatch {
-  const { isDay, isMinute } = compileCron(expression);
-  return (time) => {
-    const date = new Date(time);
-    return isMinute(date) && isDay(date);
-  };
-}
-
-function compileCron(expression: string) {
+export function parseCron(expression: string) {
   const fields = expression.trim().split(/\s+/);
   if (fields.length !== FIELDS.length)
     throw createCronError(expression, 'it must have five fields: minute hour day month weekday');
   const [minutes, hours, days, months, weekdays] = FIELDS.map((field, index) =>
     readField(fields[index] ?? '', field, expression),
   ) as [Field, Field, Field, Field, Field];
-  return {
-    isMinute: (date: Date): boolean => minutes.has(date.getUTCMinutes()) && hours.has(date.getUTCHours()),
-    isDay: (date: Date): boolean => {
-      if (!months.has(date.getUTCMonth() + 1)) return false;
-      const isDate = days.has(date.getUTCDate());
-      const isWeekday = weekdays.has(date.getUTCDay()) || (date.getUTCDay() === 0 && weekdays.has(7));
-      return days.isAny || weekdays.isAny ? isDate && isWeekday : isDate || isWeekday;
-    },
+  const isMinute = (date: Date): boolean => minutes.has(date.getUTCMinutes()) && hours.has(date.getUTCHours());
+  const isDay = (date: Date): boolean => {
+    if (!months.has(date.getUTCMonth() + 1)) return false;
+    const isDate = days.has(date.getUTCDate());
+    const isWeekday = weekdays.has(date.getUTCDay()) || (date.getUTCDay() === 0 && weekdays.has(7));
+    return days.isAny || weekdays.isAny ? isDate && isWeekday : isDate || isWeekday;
   };
+  return { isMinute, isDay, isDue: (time: number) => isMinute(new Date(time)) && isDay(new Date(time)) };
 }
 
 interface Field {
