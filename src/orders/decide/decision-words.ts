@@ -58,10 +58,8 @@ const OUTPUT_LENGTH = 300;
 /** Quotes the last lines that the agent printed; empty if it printed nothing. */
 export function describeLastOutput(output = ''): string {
   const lines = stripVTControlCharacters(output).split(/[\r\n]+/);
-  const text = lines
-    .filter((line) => line.trim() !== '')
-    .slice(-OUTPUT_LINES)
-    .join(' | ');
+  const printed = lines.filter((line) => line.trim() !== '');
+  const text = printed.slice(-OUTPUT_LINES).join(' | ');
   const start = Math.max(0, text.length - OUTPUT_LENGTH);
   if (text === '') return '';
   return ` Last output: ${start === 0 ? '' : '…'}${showLine(text.slice(start).replace(/^[\uDC00-\uDFFF]/, ''), OUTPUT_LENGTH)}`;

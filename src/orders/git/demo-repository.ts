@@ -1,7 +1,7 @@
-import { stat, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findCommit, runGit } from './run-git.js';
-import { makeFolder } from '../../base/files/index.js';
+import { isPresent, makeFolder } from '../../base/files/index.js';
+import { runGit } from './run-git.js';
 
 const IDENTITY = ['-c', 'user.name=sluice', '-c', 'user.email=sluice@example.org', '-c', 'commit.gpgsign=false'];
 
@@ -13,7 +13,7 @@ export async function makeDemoRepository(data: string): Promise<string> {
   const folder = getDemoFolder(data);
   await makeFolder(folder);
   // Looks only in this folder: the data folder can be inside another repository, whose history must not change.
-  if (await isFolder(join(folder, '.git'))) return folder;
+  if (await isPresent(join(folder, '.git'))) return folder;
   await writeFile(join(folder, 'README.md'), '# A repository to try Sluice in\n');
   // If this failed, the next commands would change the history of a repository that contains the data folder.
   if ((await runGit(folder, ['init', '--quiet'])).code !== 0) return folder;
@@ -24,21 +24,9 @@ export async function makeDemoRepository(data: string): Promise<string> {
 
 /** Whether a demo has run with this data folder. */
 export async function hasDemoRepository(data: string): Promise<boolean> {
-  return isFolder(getDemoFolder(data));
+  return isPresent(getDemoFolder(data));
 }
 
 function getDemoFolder(data: string): string {
   return join(data, 'demo-repository');
-}
-
-async function isFolder(path: string): Promise<boolean> {
-  return stat(path).then(
-    (stats) => stats.isDirectory(),
-    () => false,
-  );
-}
-
-/** Whether the folder is a git repository with a commit. */
-export async function hasCommit(folder: string): Promise<boolean> {
-  return (await findCommit(folder, 'HEAD')) !== undefined;
 }

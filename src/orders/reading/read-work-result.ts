@@ -9,7 +9,7 @@ import { isNoneLike } from '../proof/missing-evidence.js';
 import { showLine } from '../plain-text.js';
 import { foldKey } from '../shapes/spelling.js';
 import { normalizeResult } from './normalize-result.js';
-import { gatherChanges, isFields, readResultFields } from './result-fields.js';
+import { RESULT_FIELDS, gatherChanges, isFields, readResultFields } from './result-fields.js';
 import { readResultFile } from './result-file.js';
 
 /** The sources of an agent's result, and how to read them. */
@@ -251,19 +251,7 @@ const HEADER = /^([A-Za-z][A-Za-z0-9_-]*)[ \t]*:(.*)$/;
 // The pattern is meant to match control characters.
 // oxlint-disable-next-line no-control-regex
 const CONTROLS = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u2028\u2029]/;
-const NAMES = [
-  'issue_ref',
-  'run_id',
-  'status',
-  'pr',
-  'commit',
-  'tests',
-  'evidence',
-  'summary',
-  'result_code',
-  'blocked_by',
-  'questions',
-];
+const NAMES = [...RESULT_FIELDS.filter((name) => name !== 'changes'), 'evidence'];
 
 /**
  * Reads `work_result.txt`: `Key: Value` lines up to the first blank line after them, then free text, which is the
@@ -275,13 +263,7 @@ export function readTextResult(text: string): ResultReading {
   const lines = allLines.slice(Math.max(first, 0));
   const blank = lines.findIndex((line) => line.trim() === '');
   const header = blank < 0 ? lines : lines.slice(0, blank);
-  const body =
-    blank < 0
-      ? ''
-      : lines
-          .slice(blank + 1)
-          .join('\n')
-          .trim();
+  const body = (blank < 0 ? [] : lines.slice(blank + 1)).join('\n').trim();
   const problems: Problem[] = [];
   const fields = new Map<string, string>();
   if (header.length === 0 || header.length > MAX_HEADER_LINES) {
@@ -290,11 +272,8 @@ export function readTextResult(text: string): ResultReading {
   for (const [index, line] of header.slice(0, MAX_HEADER_LINES).entries()) {
     const [, key, value] = HEADER.exec(line) ?? [];
     if (key === undefined || value === undefined || CONTROLS.test(line)) {
-      problems.push(
-        createHeaderProblem(
-          `line ${Math.max(first, 0) + index + 1} is not of the form Key: Value: ${showLine(line, 80)}`,
-        ),
-      );
+      const number = Math.max(first, 0) + index + 1;
+      problems.push(createHeaderProblem(`line ${number} is not of the form Key: Value: ${showLine(line, 80)}`));
       continue;
     }
     const [name] = readResultFields([[key, value]], NAMES).known.keys();

@@ -3,7 +3,7 @@ import { isMissing } from '../proof/missing-evidence.js';
 import { foldKey, readSpellings, type SpelledFields } from '../shapes/spelling.js';
 
 /** The fields of a work result, by their snake_case names. `pr` and `commit` belong to `changes`. */
-const RESULT_FIELDS = [
+export const RESULT_FIELDS = [
   'issue_ref',
   'run_id',
   'status',

@@ -8,7 +8,8 @@ import { createLead, type Lead } from '../../lead/create-lead.js';
 import { openStore, type Store } from '../../../store/index.js';
 import { startWorker } from '../start-worker.js';
 import { waitForOrder } from '../wait-for-order.js';
-import { hasCommit, makeDemoRepository, hasDemoRepository } from '../../git/demo-repository.js';
+import { makeDemoRepository, hasDemoRepository } from '../../git/demo-repository.js';
+import { findCommit } from '../../git/run-git.js';
 import { makeFolder } from '../../../base/files/index.js';
 import { whileInProgress } from '../hold-claim.js';
 import { executeRun } from '../execute-run.js';
@@ -54,7 +55,7 @@ export async function runDemo(options: DemoOptions) {
         submitted.push(order);
       }
       // Without git, no worktree exists and nothing can be proven.
-      if (await hasCommit(repoDir)) {
+      if ((await findCommit(repoDir, 'HEAD')) !== undefined) {
         const { order } = await lead.submit(createAgentRequest(`local#demo-${suffix}-agent`, repoDir));
         submitted.push(order);
       }
