@@ -121,8 +121,7 @@ export function createMirrorJob(options: MirrorOptions): BackgroundJob {
   async function sweepOnce(signal: AbortSignal): Promise<number> {
     let removed = 0;
     const mirrors = join(data, 'mirrors');
-    const choose = (entry: Dirent) => (MIRROR.test(entry.name) ? chooseFolder(entry) : undefined);
-    for (const name of await listFirstNames(mirrors, MAX_MIRRORS, choose)) {
+    for (const name of await listFirstNames(mirrors, MAX_MIRRORS, chooseMirror)) {
       const folder = join(mirrors, name);
       if (signal.aborted) break;
       if (configured.has(folder)) continue;
@@ -163,6 +162,10 @@ export function createMirrorJob(options: MirrorOptions): BackgroundJob {
   }
 
   return { name: 'removing unused mirrors', everyMs: MIRRORS_EVERY_MS, work: sweepOnce };
+}
+
+function chooseMirror(entry: Dirent): string | undefined {
+  return MIRROR.test(entry.name) ? chooseFolder(entry) : undefined;
 }
 
 /** Returns when a mirror was last used: every fetch and push touches the lock's folder. */
