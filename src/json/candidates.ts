@@ -94,10 +94,15 @@ export function findRivals(text: string, settings: SearchSettings): Iterable<Fou
     : findAnywhere(text, tolerant);
 }
 
-/** The input without the thinking: if the schema expects a word or a number, this might be the whole answer. */
+/** Text in one fence. */
+const FENCED = /^```[\w+.-]*\n((?:(?!```)[^])*)\n```$/;
+
+/** The input without the thinking and the fence around it: if the schema expects a word or a number, this might be the whole answer. */
 export function findWords(text: string, profile: Profile): readonly FoundCandidate[] {
   return (profile === 'default' ? surveyText(text).regions : []).map(({ start, end }) =>
-    createCandidate(createSpan('whole', start, end), () => createReading(text.slice(start, end).trim(), end)),
+    createCandidate(createSpan('whole', start, end), () =>
+      createReading(text.slice(start, end).trim().replace(FENCED, '$1'), end),
+    ),
   );
 }
 

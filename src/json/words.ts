@@ -34,7 +34,7 @@ export const DEMOTION = compile`
 \b(debug|e\.g|(?<![./@])example(?!\.\w)|exempl|(?<!(desired|requested|required|specified) )format[eo]?\b(?! (that )?you)|guess|instance|instead of|statt|lugar de|lieu de|(un)?like|reasoning|s(chema(?! (ask|expect|requir|want))|hape|tructure\b)|such as|template|thinking)
 例|格式|예시
 (~~|<(del|s)>|(^|\n)>.*)$
-\b(the form|(you|user) (gave|said|sent|wrote)( me)?):?\s+$
+\b(the form|(you|user) (gave|said|sent|wrote)( me)?( this)?):?\s+$
 \bwhat not to
 \b(rather than|\w+ed from|changed?|replaced|it (was|would be)|originally[^.:;\n]{0,40}) $
 \b(not|never|n't|previous(ly)?|former(ly)?|earlier|old|user|last|below|yesterday)\b[^.:;\n]{0,40}$`;
@@ -71,6 +71,7 @@ export const ANSWER_LABEL = compile`(?<![a-z])(correct|good|better|best(?! case)
 export const NEGATION = compile`
 (\b(not|never|anything but|nicht|keine?|n'est pas|no es|non è)|n't|\bне|不是)${UP_TO_VALUE}
 ^\W*(do(n't| not)|never) \w+${UP_TO_VALUE}
+\b(can|could|may|might|would) look like( this)?${UP_TO_VALUE}
 \b(tempt\w* to \w+|wrong (\w+ )?would be|wrong to \w+|wäre falsch|(avoid|beware of|watch out for) [\w ]{1,40} (such as|like))${UP_TO_VALUE}
 \b((not|never|n't)( to)? \w+|avoid( \w+ing)?)[\s\x60"*]{0,9}$`;
 /** A statement before or after the value that it is not the answer, or that its parts have to be replaced. */
@@ -129,7 +130,7 @@ export const ABRIDGED = compile`
 /** A refusal, or something missing that is needed for an answer. */
 export const REFUSAL = compile`
 (^|\b)(${APOLOGY})
-\b(cannot|not(?! sure)|never|no \w+ can|nothing|unable|(no|without) (access|data|(\w+ ){1,2}(attach|avail|given|provid)\w*)|failed(?=[.!])|refuse|unreadable|need (the|your) \w+ to)\b|n['’]t\b
+\b(cannot|not(?! sure)|never|no \w+ can|nothing|unable|(no|without) (access|data|(\w+ ){1,2}(attach|avail|given|provid)\w*)|failed(?=[.!])|refuse|unreadable|need (the|your) \w+ to|what (should|would) (I|you))\b|n['’]t\b
 \bkann\b[^.]{0,40}\bnicht\b
 \b(pas|no (se )?pued[eo]|posso)\b
 не могу
