@@ -94,11 +94,19 @@ export function findRivals(text: string, settings: SearchSettings): Iterable<Fou
     : findAnywhere(text, tolerant);
 }
 
-/** The input without the thinking: if the schema expects a word or a number, this might be the whole answer. */
+/** The input without the thinking and the fence around it: if the schema expects a word or a number, this might be the whole answer. */
 export function findWords(text: string, profile: Profile): readonly FoundCandidate[] {
   return (profile === 'default' ? surveyText(text).regions : []).map(({ start, end }) =>
-    createCandidate(createSpan('whole', start, end), () => createReading(text.slice(start, end).trim(), end)),
+    createCandidate(createSpan('whole', start, end), () =>
+      createReading(removeFence(text.slice(start, end).trim()), end),
+    ),
   );
+}
+
+/** The content of text that is one fence. */
+function removeFence(text: string): string {
+  const isFence = text.startsWith('```') && text.indexOf('```', 3) === text.length - 3;
+  return isFence ? text.slice(text.indexOf('\n') + 1, -3).trimEnd() : text;
 }
 
 function* readSpans(text: string, spans: Iterable<Span>, settings: SearchSettings): Generator<FoundCandidate> {

@@ -32,7 +32,8 @@ export function findDispute(raw: string, { start, end }: Region): Dispute | unde
   const condition = CONDITION.exec(sentence);
   const doubt = condition ?? OTHER_VALUE.exec(after);
   // Together with a refusal, a doubt, a format or a value of the past leaves nothing to go by; nor do two of them.
-  const isDemotedAnyway = isDemoted(before.replaceAll(NEGATIONS, '')) && !STATEMENT.test(sentence);
+  const isIntroduced = !/[.!]\n\n\s*$/.test(before);
+  const isDemotedAnyway = isIntroduced && isDemoted(before.replaceAll(NEGATIONS, '')) && !STATEMENT.test(sentence);
   const denial =
     NEGATION.exec(sentence) ??
     DISCLAIMER.exec(sentence) ??

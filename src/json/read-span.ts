@@ -152,9 +152,20 @@ function readFence(text: string, start: number, end: number, settings: SearchSet
   const reading = readOpen(text, start, end, settings);
   // A truncated value ends at its fence: text after the fence is not part of an unterminated string.
   if (reading.ok || !/\n[ \t]*$/.test(block)) return reading;
-  const inside = readOpen(text, start, start + block.trimEnd().length, settings);
+  const content = block.trimEnd();
+  const cut = readOpen(text, start, start + content.length, settings);
+  const inside = text.startsWith('```', start + block.length) ? closeRoot(cut, content) : cut;
   // Keep the end of the longer reading, so the search continues after it.
   return 'value' in inside ? { ...inside, end: reading.end } : reading;
+}
+
+/** Adds the last bracket of a block that ends with a closed part: the block goes no further, so it is not cut off. */
+function closeRoot(reading: ReadResult, block: string): ReadResult {
+  const { end } = reading;
+  if (reading.ok || !('value' in reading) || reading.isElided || !/[}\]]$/.test(block)) return reading;
+  const { value, repairs, duplicates } = reading;
+  if (new BracketWalker(block).depthAt(block.length) > 1) return reading;
+  return { ok: true, value, duplicates, end, repairs: [...repairs.slice(0, -1), createRepair('missing_bracket', end)] };
 }
 
 /** Reads a `<json>` block. If that fails, retries up to the last closing tag, or without the prose before the value. */

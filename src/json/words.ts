@@ -34,7 +34,7 @@ export const DEMOTION = compile`
 \b(debug|e\.g|(?<![./@])example(?!\.\w)|exempl|(?<!(desired|requested|required|specified) )format[eo]?\b(?! (that )?you)|guess|instance|instead of|statt|lugar de|lieu de|(un)?like|reasoning|s(chema(?! (ask|expect|requir|want))|hape|tructure\b)|such as|template|thinking)
 例|格式|예시
 (~~|<(del|s)>|(^|\n)>.*)$
-\b(the form|(you|user) (gave|said|sent|wrote)( me)?):?\s+$
+\b(the form|(you|user) (gave|said|sent|wrote)( me)?( this)?):?\s+$
 \bwhat not to
 \b(rather than|\w+ed from|changed?|replaced|it (was|would be)|originally[^.:;\n]{0,40}) $
 \b(not|never|n't|previous(ly)?|former(ly)?|earlier|old|user|last|below|yesterday)\b[^.:;\n]{0,40}$`;
@@ -71,13 +71,14 @@ export const ANSWER_LABEL = compile`(?<![a-z])(correct|good|better|best(?! case)
 export const NEGATION = compile`
 (\b(not|never|anything but|nicht|keine?|n'est pas|no es|non è)|n't|\bне|不是)${UP_TO_VALUE}
 ^\W*(do(n't| not)|never) \w+${UP_TO_VALUE}
+\b(can|could|may|might|would) look like( this)?${UP_TO_VALUE}
 \b(tempt\w* to \w+|wrong (\w+ )?would be|wrong to \w+|wäre falsch|(avoid|beware of|watch out for) [\w ]{1,40} (such as|like))${UP_TO_VALUE}
 \b((not|never|n't)( to)? \w+|avoid( \w+ing)?)[\s\x60"*]{0,9}$`;
 /** A statement before or after the value that it is not the answer, or that its parts have to be replaced. */
 export const DISCLAIMER = compile`
 (\b(not|nicht|n'est pas|no es|non è)|n['’]t) (an?|die|la|m[aeiy]\w*|the)( \w{1,20}){0,2} (answer|antwort|output|r[ei]sp\w+|réponse|result)\b
 \bvalues are dumm
-\b(fill|put|replace|swap)\b[^.\n]{0,40}\b(own|real|your)\b`;
+\b(fill|put|replace|swap)\b[^.\n]{0,40}\b(bracketed|own|real|your)\b`;
 /** A sentence that holds only under a condition, a hypothesis right before the value, words or a quotation of someone else. */
 export const CONDITION = compile`
 ^\W{0,9}(if (?!I |you (\w+ )?(like|need|prefer|want))|unless|assuming|once|falls|wenn|s(['’]i|i |e )|если|如果|假如|もし|만약)
@@ -96,13 +97,14 @@ ${APOLOGY}`;
  * value back, or calls it invented or a template.
  */
 export const RETRACTION = compile`
+\n(a|answer|output|re(sponse|sult)):\s*$
 (^|[.!?\n]\s{0,9}|[—–-] ?)(no,? )?(${SECOND_THOUGHT})((?!\b(if|for|about|für|pour)\b)[^]){0,60}?((?<=[,:=] ?|\b(be|es|is|now|sind|son) |'s )\d|forgot|should|(?<!\b(any|no|not|without) )(${MISTAKE}))
 (?<!\b(falls|if|original|previous|si|wenn|your)\b[^.\n]{0,20})\b(above|anterior|answer|oben|output|results?|r[ei]sp\w+sta|values?)\b[^.\n]{0,30}(?<!\b(any|no|not|without) )(${MISTAKE})
 ^(?!如|もし)[^]{0,40}(ошиб|不对|有误|错|誤|間違(?!いが)|잘못)
 更正|应[该为]|訂正|正しくは|정정
 nicht verwend|取り消|撤回
 \b(disregard|forget|ignor\w*|retract|strike) ([^.\n]{0,20}\b(above|anterior|answer)|it|my|that|this)\b
-(^(which )?|(?<!\bif )\b${IT}('s| ))(is |was )?(a (bug|mistake)|incorrect|not (correct|right)|wrong)
+(^(which )?|(?<!\bif )\b${IT}('s| ))(is |was )?(\w+ly )?(a (bug|mistake)|incorrect|not (correct|right)|wrong)
 ^(but|which) (that )?(is|I \w+)( not|n['’]t)\b
 \b${IT}( can(no|['’])t be right| do\w+( not|n['’]t) add up)
 \btake that back
@@ -110,6 +112,8 @@ nicht verwend|取り消|撤回
 ^(${IT}|what)\b[^.\n]{0,40} (before|prior to) (\w+ )?(chang|fix|patch)
 \b(it|th(at|e (above|data|numbers?|values?)|ese|is)|values)\b[^.\n]{0,30}\b(dumm\w+|examples?|fabricated|fake|invented|made[- ]up|mock|placeholders?|samples?)(?= (because|data|for|output|response|values?)\b|[.,;)]|$)
 \b(should|would) look like\b
+\b(above|that|this) is the (\w+ )?(format|schema|structure|template)\b
+\b(nur|seulement|sólo|solo|só|apenas|только) [^.\n]{0,12}(beispiel|e[jx]emp|пример)|只是.{0,4}(例|模板)|の例です|置き換え
 \bI (\w+ )?(invented|made \w+ (\w+ )?up)
 ^(as \w+ |(${IT}( is|'s) )?((just|only) )?(an? )?)(dummy|example|mock|placeholder|skeleton|template)\b`;
 /** Another possible value, or a question, after the value. */
@@ -125,7 +129,8 @@ export const ABRIDGED = compile`
 省略`;
 /** A refusal, or something missing that is needed for an answer. */
 export const REFUSAL = compile`
-\b(cannot|not(?! sure)|never|no \w+ can|nothing|unable|(no|without) (access|data|(\w+ ){1,2}(attach|avail|given|provid)\w*)|failed(?=[.!])|refuse|unreadable|need (the|your) \w+ to)\b|n['’]t\b
+(^|\b)(${APOLOGY})
+\b(cannot|not(?! sure)|never|no \w+ can|nothing|unable|(no|without) (access|data|(\w+ ){1,2}(attach|avail|given|provid)\w*)|failed(?=[.!])|refuse|unreadable|need (the|your) \w+ to|what (should|would) (I|you))\b|n['’]t\b
 \bkann\b[^.]{0,40}\bnicht\b
 \b(pas|no (se )?pued[eo]|posso)\b
 не могу

@@ -101,6 +101,8 @@ function joinBlock(lines: readonly string[], isStripped: boolean): string | unde
 /** Reads the value on a line. A comment counts only after quotes or a literal: elsewhere it can be content. */
 export function readLineValue(text: string): unknown {
   const plain = text.trim().replace(/,$/, '');
+  // A remark in place of a value: `(not mentioned)`.
+  if (/^[(（][^()（）]+[)）]$/u.test(plain)) return undefined;
   const comment = plain.search(/\s#\s/u);
   const bare = comment === -1 ? plain : plain.slice(0, comment).trimEnd();
   for (const rawValue of [plain, bare]) {

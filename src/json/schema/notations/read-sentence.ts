@@ -14,7 +14,7 @@ const NUMBER =
 const STATES = /(?:\b(?:is|was|ist|est|es|equals)\s|[:=是为]\s?)$/i;
 /** Words that ask, refuse or estimate, besides those that qualify a member of an enum; more of them next to a number. */
 const UNCERTAIN =
-  /\b(?:e\.g|error|example(?!\.\w)|fail\w*|missing|please|second thought|such as|unavailable|unknown)\b|n['’]t\b|[?？]/i;
+  /\b(?:e\.g|error|(?<![.@])example(?!\.\w)|fail\w*|looks? like|missing|nobody|please|second thought|such as|unavailable|unknown|usually)\b|n['’]t\b|[?？]/i;
 const ESTIMATED =
   /\b(?:I|me|you|your|about|approx\w*|around|at (?:least|most)|below|best|circa|estimat\w*|even|over|roughly|some|than|under|up to|page|line|section|step|figure|table)\b|[~≈–]|约|約|几|左右|以上|लगभग/iu;
 /** Words that qualify a member, but not a whole statement. */
@@ -47,7 +47,8 @@ export function listStatements(context: AlignmentContext, root: AlignmentView, t
   const paragraphs = text.split(/\n\s*\n/);
   const [first = '', ...rest] = paragraphs.map((paragraph) => paragraph.trim());
   const type = root.types.join();
-  if ([first, rest.at(-1)].includes('null') && context.passes(root, null)) return [null];
+  const isNull = first === 'null' || /(?:^|[:,] )null\.?$/.test(paragraphs.at(-1)?.trim() ?? '');
+  if (isNull && context.passes(root, null)) return [null];
   if (type === 'array') {
     const items = readOnlyList([first, ...rest]);
     return items === undefined ? [] : [items];
@@ -93,7 +94,7 @@ function listConclusions(context: AlignmentContext, root: AlignmentView, text: s
   });
   const last = labelled.at(-1);
   const isLast = last !== undefined && text.trimEnd().endsWith(last.line.trimEnd());
-  if (isLast && !NON_ANSWER.test(last.label) && !NO_ANSWER.test(text)) {
+  if (isLast && !NON_ANSWER.test(last.label) && !NO_ANSWER.test(ANSWER.test(last.label) ? last.line : text)) {
     const isOnly = labelled.every(({ value }) => value === last.value);
     return isOnly || ANSWER.test(last.label) ? [last.value] : [];
   }

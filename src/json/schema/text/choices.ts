@@ -77,7 +77,7 @@ const QUALIFIERS = new Set(
     'opposite avoid lack lacks lacking or either vs versus between whether if unless until before maybe perhaps possibly',
     'might may could would should unclear unsure unknown partially partly nearly almost somewhat slightly fairly less',
     'more most mostly half semi quasi former formerly previously was were turned becoming actually wait sorry unable',
-    'after once when only pending subject conditional conditionally to but although though despite however mixed moderately marginally relatively refuse fail failed nicht kein keine ohne oder pas sans ou nunca sin ni 不 没 未 非 无 勿 否 莫 别 或',
+    'after once when only pending subject conditional conditionally to but although though despite however mixed moderately marginally relatively refuse fail failed nicht nichts kein keine ohne oder pas rien sans ou nada nunca sin ni 不 没 未 非 无 勿 否 莫 别 或',
   ]
     .join(' ')
     .split(' '),
@@ -163,7 +163,7 @@ function isOptionText(text: string, others: readonly Mention[], otherWords: read
 }
 
 const BEFORE_ANSWER =
-  /(?:[:：=]|\b(?:is|as|option|answer|choice|grade|level|class|category|be)(?:\s+(?:an?|the))?|是|为)\s*["'*`“‘([（]*$/iu;
+  /(?:[:：=→]|\b(?:is|as|option|answer|choice|grade|level|class|category|be)(?:\s+(?:an?|the))?|是|为)\s*["'*`“‘([（]*$/iu;
 const AFTER_ANSWER = /^["'*`”’)\]）]*[.!。！]?\s*$/u;
 
 /** Whether a mention is in the position of an answer: at the end after `is` or a colon, or marked by quotes or asterisks. */

@@ -20,7 +20,7 @@ const ISO_TIME_AFTER = /^(\d{4}-\d{2}-\d{2})[t ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?
 
 /** A date in a sentence. */
 export const DATE_PHRASE =
-  /\d{4}\s*年\s*\d{1,2}\s*月\s*\d{1,2}\s*日|\p{L}{3,12}\.? \d{1,2}(?:st|nd|rd|th)?,? \d{4}|\d{1,2}(?:st|nd|rd|th|er|\.|º)? (?:(?:of|de) )?\p{L}{3,12}\.?,? (?:de )?\d{4}/giu;
+  /\d{4}\s*年\s*\d{1,2}\s*月\s*\d{1,2}\s*日|\b\d{1,4}([/.-])\d{1,2}\1\d{1,4}\b|\p{L}{3,12}\.? \d{1,2}(?:st|nd|rd|th)?,? \d{4}|\d{1,2}(?:st|nd|rd|th|er|\.|º)? (?:(?:of|de) )?\p{L}{3,12}\.?,? (?:de )?\d{4}/giu;
 
 /**
  * Reads a date in another notation as an ISO date. Refused: two-digit years, day and month in an ambiguous order

@@ -1,4 +1,4 @@
-import { foldCase, MAX_TEXT_LENGTH } from './spelling.js';
+import { foldCase, LETTER_AS_WORD, MAX_TEXT_LENGTH } from './spelling.js';
 
 /** The notation of a number: only quoted, or another notation. */
 type NumberRule = 'number_text' | 'number_notation';
@@ -145,10 +145,14 @@ function listCurrencies(text: string): string[] {
   return names.flatMap((name) => (CODES.has(name) ? [name] : (SIGNS.get(name.replace(/s$/, ''))?.split(' ') ?? [])));
 }
 
-/** Whether the key or description mentions the unit, in singular or plural. */
+/** Whether the key or description mentions the unit, in singular or plural, or inside a word in scripts without spaces. */
 function isNamedUnit(unit: string, words: ReadonlySet<string>): boolean {
   const singular = unit.replace(/s$/, '');
-  return [unit, singular, `${singular}s`].some((form) => words.has(form));
+  const forms = [unit, singular, `${singular}s`];
+  return (
+    forms.some((form) => words.has(form)) ||
+    (LETTER_AS_WORD.test(unit) && [...words].some((word) => word.includes(unit)))
+  );
 }
 
 const GROUPED_BY_COMMA = /^\d{1,3}(?:,\d{3})+(?:\.\d+)?$/;
@@ -208,7 +212,7 @@ const UNITS = [
   'd day tag tage',
   'week woche wochen',
   'month monat monate',
-  'age year yr jahr jahre lebensjahre an ano 岁 歳 살',
+  'age year yr jahr jahre lebensjahre an ano 岁 歳 살 年龄 年齢 나이',
   'c °c celsius',
   'f °f fahrenheit',
   'kb kilobyte',

@@ -4,15 +4,21 @@ import type { Placement } from './choices.js';
 import { foldCase } from './spelling.js';
 
 const BOOLEAN_WORDS = indexChoices([
-  { value: true, names: ['true', 'yes', 'y', 'on', '1', '是', '真', '✓', '✔', '✅', 'ja', 'oui', 'sí', 'да', 'はい'] },
-  { value: false, names: ['false', 'no', 'n', 'off', '0', '否', '假', '✗', '✘', '❌', 'nein', 'non', 'нет', 'いいえ'] },
+  {
+    value: true,
+    names: ['true', 'yes', 'y', 'on', '1', '是', '真', '✓', '✔', '✅', 'ja', 'oui', 'sí', 'sim', 'да', 'はい'],
+  },
+  {
+    value: false,
+    names: ['false', 'no', 'n', 'off', '0', '否', '假', '✗', '✘', '❌', 'nein', 'non', 'não', 'нет', 'いいえ'],
+  },
 ]);
 /** In a sentence only complete words count: `on` and `1` mean something else there. */
 const SENTENCE_WORDS = indexChoices([
-  { value: true, names: ['true', 'yes', 'ja', 'oui', 'sí', 'да'] },
-  { value: false, names: ['false', 'no', 'nein', 'non', 'нет'] },
+  { value: true, names: ['true', 'yes', 'ja', 'oui', 'sí', 'sim', 'да', 'はい'] },
+  { value: false, names: ['false', 'no', 'nein', 'non', 'não', 'нет', 'いいえ'] },
 ]);
-const PLACEMENT: Placement = { separators: /^\s*["'*`]*\s*[,.:;!(（–—|\n]|^\s+-\s/, isStrict: true };
+const PLACEMENT: Placement = { separators: /^\s*["'*`]*\s*[,.:;!(（–—|\n、。，]|^\s+-\s/, isStrict: true };
 
 /** Reads a word or short sentence that means yes or no: `"True"`, `"Yes, it does."`, `"The answer is false"`. */
 export function readBoolean(value: unknown): boolean | undefined {
