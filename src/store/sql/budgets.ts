@@ -167,9 +167,7 @@ export function createBudgets(database: Database): Budgets {
     },
     async countBudgetWaits(budget) {
       const row =
-        budget === undefined
-          ? await database.get(COUNT_WAITS)
-          : await database.get(BUDGET_STATEMENTS.COUNT_WAITS_FOR, [budget]);
+        budget === undefined ? await database.get(COUNT_WAITS) : await database.get(COUNT_WAITS_FOR, [budget]);
       return readNumber(row ?? {}, 'count');
     },
   };
@@ -181,7 +179,7 @@ async function measureAll(session: Session, limits: readonly BudgetLimit[], exce
   const uses: BudgetUse[] = [];
   for (const { scope, name, since } of limits) {
     const values = [scope, name, since, except, Math.floor(since / DAY_MS)];
-    const row = (await session.get(BUDGET_STATEMENTS.MEASURE, values)) ?? {};
+    const row = (await session.get(MEASURE, values)) ?? {};
     uses.push({
       tokens: Number(row['tokens']),
       cost: Number(row['cost']),
@@ -220,27 +218,25 @@ const COUNT_WAITS = `SELECT count(*) AS count ${FROM_WAITING}`;
 const IS_COUNTED = `
   at >= $3::bigint AND CASE $1::text WHEN 'day' THEN true WHEN 'issue' THEN issue_ref = $2::text ELSE budget_entries.caller = $2::text END`;
 
-/** Exported for the query plan tests. */
-export const BUDGET_STATEMENTS = {
-  /**
-   * Returns the usage of all runs except one, and that usage plus the unused shares of open runs. Usage comes from
-   * daily totals; only open runs are read one by one. A run's share counts until it has ended, however it ended.
-   */
-  MEASURE: `
-    SELECT used.tokens - own.tokens AS tokens, used.cost - own.cost AS cost,
-      used.tokens - own.tokens + held.tokens AS held_tokens, used.cost - own.cost + held.cost AS held_cost
-    FROM (
-      SELECT coalesce(sum(tokens), 0) AS tokens, coalesce(sum(cost), 0) AS cost
-      FROM budget_totals WHERE scope = $1::text AND name = $2::text AND day >= $5) AS used, (
-      SELECT coalesce(sum(tokens), 0) AS tokens, coalesce(sum(cost), 0) AS cost
-      FROM budget_entries WHERE run = $4 AND ${IS_COUNTED}) AS own, (
-      SELECT coalesce(sum(greatest(held_tokens - tokens, 0)), 0) AS tokens,
-        coalesce(sum(greatest(held_cost - cost, 0)), 0) AS cost
-      FROM runs INDEXED BY runs_busy CROSS JOIN budget_entries ON run = runs.id
-      WHERE runs.state IN ('running', 'waiting') AND run <> $4 AND ${IS_COUNTED}) AS held`,
-  /** Stops counting early, because every run that has to wait counts the others. */
-  COUNT_WAITS_FOR: `
-    SELECT count(*) AS count FROM (
-      SELECT 1 FROM budget_entries INDEXED BY budget_entries_waiting CROSS JOIN runs ON runs.id = run
-      WHERE waits_for = $1 AND runs.state = 'queued' LIMIT ${MAX_COUNTED_WAITS}) AS counted`,
-} as const;
+/**
+ * Returns the usage of all runs except one, and that usage plus the unused shares of open runs. Usage comes from
+ * daily totals; only open runs are read one by one. A run's share counts until it has ended, however it ended.
+ */
+export const MEASURE = `
+  SELECT used.tokens - own.tokens AS tokens, used.cost - own.cost AS cost,
+    used.tokens - own.tokens + held.tokens AS held_tokens, used.cost - own.cost + held.cost AS held_cost
+  FROM (
+    SELECT coalesce(sum(tokens), 0) AS tokens, coalesce(sum(cost), 0) AS cost
+    FROM budget_totals WHERE scope = $1::text AND name = $2::text AND day >= $5) AS used, (
+    SELECT coalesce(sum(tokens), 0) AS tokens, coalesce(sum(cost), 0) AS cost
+    FROM budget_entries WHERE run = $4 AND ${IS_COUNTED}) AS own, (
+    SELECT coalesce(sum(greatest(held_tokens - tokens, 0)), 0) AS tokens,
+      coalesce(sum(greatest(held_cost - cost, 0)), 0) AS cost
+    FROM runs INDEXED BY runs_busy CROSS JOIN budget_entries ON run = runs.id
+    WHERE runs.state IN ('running', 'waiting') AND run <> $4 AND ${IS_COUNTED}) AS held`;
+
+/** Stops counting early, because every run that has to wait counts the others. */
+export const COUNT_WAITS_FOR = `
+  SELECT count(*) AS count FROM (
+    SELECT 1 FROM budget_entries INDEXED BY budget_entries_waiting CROSS JOIN runs ON runs.id = run
+    WHERE waits_for = $1 AND runs.state = 'queued' LIMIT ${MAX_COUNTED_WAITS}) AS counted`;

@@ -107,7 +107,7 @@ export function createRetention(database: Database): Retention {
 const readId = (row: Row): string => readText(row, 'id');
 
 /** Runs of undecided orders and open inbox items are kept, because their folders and events are the evidence. */
-const LIST_DUE = `
+export const LIST_DUE = `
   SELECT id FROM runs INDEXED BY runs_unpurged
   WHERE state = 'ended' AND purged_at IS NULL AND ended_at < $1
     AND NOT EXISTS (
@@ -122,7 +122,7 @@ const LIST_DUE = `
  * Run by run and oldest first, so most runs are deleted whole. With `run_id IN (…)`, PostgreSQL would read the events of
  * every run that is due in each step, or even of all runs.
  */
-const DROP_EVENTS = `
+export const DROP_EVENTS = `
   DELETE FROM event_packs WHERE ctid = ANY (ARRAY(
     SELECT event_packs.ctid FROM each($1) AS due
     JOIN LATERAL (SELECT ctid FROM event_packs WHERE run_id = due.value LIMIT $2) AS event_packs ON true
@@ -134,7 +134,7 @@ const MARK_PURGED = `
     AND NOT EXISTS (SELECT 1 FROM event_packs WHERE event_packs.run_id = runs.id)
   RETURNING id`;
 
-const LIST_PURGED = `
+export const LIST_PURGED = `
   SELECT id, seq, purged_at FROM runs INDEXED BY runs_purged
   WHERE purged_at IS NOT NULL AND (purged_at, seq) > ($1, $2) ORDER BY purged_at, seq LIMIT $3`;
 
@@ -142,7 +142,7 @@ const LIST_PURGED = `
  * An issue's active order, and all orders of an active race, are kept, because results are compared with them. Inbox
  * items that are open, or not counted in the statistics yet, have no `resolved_at`.
  */
-const LIST_RECORDS = `
+export const LIST_RECORDS = `
   SELECT seq, purged_at, CASE WHEN ended_at < $4
     AND NOT EXISTS (SELECT 1 FROM runs_to_count WHERE runs_to_count.seq = runs.seq)
     AND NOT EXISTS (
@@ -187,19 +187,7 @@ const buildDropOldest = (table: string, oldest: string): string => `
       SELECT seq FROM (${oldest} LIMIT $1) AS oldest WHERE at < $2))
     FOR UPDATE SKIP LOCKED))`;
 
-const FIND_OLDEST_DELIVERED = `${OLDEST_DELIVERED} LIMIT 1`;
-const FIND_OLDEST_RESULT = `${OLDEST_RESULTS} LIMIT 1`;
-const DROP_DELIVERED = buildDropOldest('outbox', OLDEST_DELIVERED);
-const DROP_RESULTS = buildDropOldest('results', OLDEST_RESULTS);
-
-/** Exported for the query plan tests. */
-export const RETENTION_STATEMENTS = {
-  LIST_DUE,
-  DROP_EVENTS,
-  LIST_PURGED,
-  LIST_RECORDS,
-  FIND_OLDEST_DELIVERED,
-  FIND_OLDEST_RESULT,
-  DROP_DELIVERED,
-  DROP_RESULTS,
-} as const;
+export const FIND_OLDEST_DELIVERED = `${OLDEST_DELIVERED} LIMIT 1`;
+export const FIND_OLDEST_RESULT = `${OLDEST_RESULTS} LIMIT 1`;
+export const DROP_DELIVERED = buildDropOldest('outbox', OLDEST_DELIVERED);
+export const DROP_RESULTS = buildDropOldest('results', OLDEST_RESULTS);

@@ -129,7 +129,7 @@ function listRangeValues(ranges: readonly SlotRange[]): number[] {
  * Reads slots, runs that are not counted in their slots yet, and runs that ended after the last slot in one statement,
  * so no run is counted twice or missed while another process counts.
  */
-const LIST_RUN_SLOTS = `${buildSlots(
+export const LIST_RUN_SLOTS = `${buildSlots(
   `slot.at, slot.engine, counts, NULL::bigint AS seq, NULL::text AS outcome, NULL::text AS repair_level,
     NULL::text AS engine_version, NULL::integer AS unknown_types, NULL::integer AS unknown_fields, NULL::text AS usage,
     NULL::bigint AS started_at, NULL::bigint AS ended_at`,
@@ -143,7 +143,7 @@ const LIST_RUN_SLOTS = `${buildSlots(
   SELECT NULL, engine, NULL, ${SAMPLE}
   FROM run_digests AS digest INDEXED BY run_digests_by_end WHERE ended_at >= $20 AND ended_at < $21`;
 
-const LIST_TO_COUNT = `
+export const LIST_TO_COUNT = `
   SELECT engine, ${SAMPLE}
   FROM (SELECT seq FROM runs_to_count ORDER BY seq LIMIT $1) AS ended
     CROSS JOIN run_digests AS digest ON digest.seq = ended.seq`;
@@ -156,7 +156,7 @@ const TO_COUNT = `
  * Reads slots, items that are not counted yet, items of the period's last minute, and open items in one statement, so
  * no item is counted twice or missed while another process counts.
  */
-const READ_INBOX_HISTORY = `${buildSlots(
+export const READ_INBOX_HISTORY = `${buildSlots(
   `'slot' AS part, slot.at, counts, NULL::text AS item, NULL::text AS resolution, NULL::bigint AS created_at`,
   'inbox_slots',
 )}
@@ -174,21 +174,13 @@ const READ_INBOX_HISTORY = `${buildSlots(
     ORDER BY created_at LIMIT 1)`;
 
 /** Skips items that are being resolved, so neither transaction waits for the other. */
-const LIST_ITEMS_TO_COUNT = `
+export const LIST_ITEMS_TO_COUNT = `
   SELECT seq, item, resolution, created_at ${TO_COUNT} ORDER BY seq LIMIT $1 FOR UPDATE SKIP LOCKED`;
 
 const MARK_ITEMS = `
   UPDATE inbox SET
     created_at = (counted.value ->> 'created_at')::bigint, resolved_at = (counted.value ->> 'resolved_at')::bigint
   FROM objects($1) AS counted WHERE inbox.seq = (counted.value ->> 'seq')::bigint`;
-
-/** Exported for the query plan tests. */
-export const STATISTICS_STATEMENTS = {
-  LIST_RUN_SLOTS,
-  LIST_TO_COUNT,
-  READ_INBOX_HISTORY,
-  LIST_ITEMS_TO_COUNT,
-} as const;
 
 /**
  * Joins the parts of a history. An `opened` or `resolved` item changed in the last minute of the period, whose slot is
