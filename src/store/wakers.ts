@@ -32,18 +32,3 @@ export function createWakers(): Wakers {
     clear: () => sets.clear(),
   };
 }
-
-/** The key that workers watch. The other keys are run ids, which never have this format. */
-export const QUEUE = 'queue';
-
-const REQUESTS = 'requests ';
-
-/** Formats the key that wakes a run's worker for a reply or a cancellation. */
-export function formatRequestsKey(run: string): string {
-  return `${REQUESTS}${run}`;
-}
-
-/** Returns the run of a key for requests; undefined for every other key. */
-export function readRequestsKey(key: string): string | undefined {
-  return key.startsWith(REQUESTS) ? key.slice(REQUESTS.length) : undefined;
-}

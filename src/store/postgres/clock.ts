@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import type { Queryable } from './driver.js';
+import type { Queryable } from './database.js';
 import { readNumber } from '../rows.js';
 
 /** The database clock. Hosts that share the database agree on the time, even if their own clocks differ. */

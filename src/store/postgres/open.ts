@@ -2,11 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { createStore, type Store, type StoreOptions } from '../store.js';
 import type { Dialect, Row } from '../driver.js';
 import { measureClock, type DatabaseClock } from './clock.js';
-import { openDatabase, type PostgresDatabase } from './database.js';
+import { openDatabase, type PostgresDatabase, type Queryable } from './database.js';
 import { migrate } from './migrate.js';
 import { createNotifications } from './notifications.js';
 import type { RunClaim } from '../ports/index.js';
-import type { Queryable } from './driver.js';
 import {
   CHARACTERS_PER_PAGE,
   encodeBody,
@@ -45,8 +44,8 @@ function createDialect(database: PostgresDatabase, clock: DatabaseClock): Dialec
     async announce({ messages = false }) {
       if (messages) await database.query('SELECT sluice.wake_deliverer()');
     },
-    watchRun: (runId, wake) => notifications.follow(runId, wake),
-    watchRequests: (runId, wake) => notifications.watchRequests(runId, wake),
+    watchRun: notifications.follow,
+    watchRequests: notifications.watchRequests,
     watchQueue: (wake, watcher) => notifications.watchQueue({ worker: randomUUID(), ...watcher }, wake),
     async close() {
       await notifications.close();
