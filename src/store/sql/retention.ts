@@ -170,7 +170,6 @@ const DROP_RECORDS = [
   `DELETE FROM inbox WHERE ${OF_ORDERS}`,
   `DELETE FROM orders WHERE ${OF_ORDERS}`,
   `DELETE FROM event_packs WHERE run_id IN ${DUE_IDS}`,
-  `DELETE FROM repository_starts WHERE run IN ${DUE_IDS}`,
   `DELETE FROM run_digests WHERE seq IN ${DUE_SEQS}`,
   `DELETE FROM run_words WHERE number IN (
      SELECT due.value::bigint * 2 FROM each($1) AS due UNION ALL SELECT due.value::bigint * 2 + 1 FROM each($1) AS due)`,
