@@ -244,12 +244,14 @@ export async function loadPackage<T>(name: string, load: () => Promise<T>): Prom
 
 /** Creates a session that executes the shared statements. */
 function createSession(query: Queryable['query']): Session {
-  return {
+  const session: Session = {
     all: async (sql, values) => (await query(translate(sql), values)).rows,
     get: async (sql, values) => (await query(translate(sql), values)).rows[0],
     run: async (sql, values) => (await query(translate(sql), values)).rowCount ?? 0,
     change: async (change, values) => (await query(joinChange(change), values)).rows,
+    transaction: async (work) => work(session),
   };
+  return session;
 }
 
 const translated = new Map<string, string>();

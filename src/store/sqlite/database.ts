@@ -180,6 +180,7 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
     get: async (sql, values = []) => prepare(sql).get(...values),
     run: async (sql, values = []) => Number(prepare(sql).run(...values).changes),
     change: async (change, values) => applyChange(change, values),
+    transaction: async (work) => work(session),
   };
 
   // Reads do not wait for other processes' writes, so they must not wait in the write queue.
