@@ -172,13 +172,11 @@ function createPoller(database: SqliteDatabase, wakers: Wakers) {
 
 function createEvents(database: SqliteDatabase): Pick<Dialect, 'addEvents' | 'readBodies' | 'eventWrites'> {
   const insert = database.prepare(INSERT_EVENTS);
+  const findEnd = database.prepare(FIND_END);
   const findStored = database.prepare(FIND_STORED);
+  const findHolder = database.prepare(FIND_HOLDER);
   const selectRows = database.prepare(READ_EVENTS);
   const selectBody = database.prepare('SELECT body FROM event_packs WHERE rowid = ?');
-
-  const insertNew = database.prepare(INSERT_NEW_EVENTS);
-  const findEnd = database.prepare(FIND_END);
-  const findHolder = database.prepare(FIND_HOLDER);
   const readVersion = database.prepare('PRAGMA data_version');
   /** The last stored sequence number per run, protocol and attempt; valid while no other connection writes. */
   const ends = new Map<string, number>();
@@ -191,30 +189,21 @@ function createEvents(database: SqliteDatabase): Pick<Dialect, 'addEvents' | 're
     lastVersion = version;
     const lost: EventRow[] = [];
     for (const row of rows) {
-      const { runId, protocol, attempt, firstSeq, lastSeq, lines, heldBy } = row;
+      const { runId, protocol, attempt, firstSeq, lastSeq, heldBy } = row;
       if (heldBy !== undefined && findHolder.get(runId, heldBy) === undefined) {
         lost.push(row);
         continue;
       }
       const key = `${protocol} ${attempt} ${runId}`;
-      if (firstSeq > (ends.get(key) ?? Number.POSITIVE_INFINITY)) {
-        insertNew.run(runId, protocol, attempt, firstSeq, lastSeq, encodeBody(lines, minLength));
-        ends.set(key, lastSeq);
-      } else {
-        addMissing(row, minLength);
-        ends.set(key, readNumber(findEnd.get(runId, protocol, attempt) ?? {}, 'last_seq'));
+      const end = ends.get(key) ?? readNumber(findEnd.get(runId, protocol, attempt) ?? NO_EVENTS, 'last_seq');
+      const stored = firstSeq > end ? [] : findStored.all(runId, protocol, attempt, firstSeq, lastSeq).map(readRange);
+      for (const missing of stored.length === 0 ? [row] : subtractStored(row, stored)) {
+        const body = encodeBody(missing.lines, minLength);
+        insert.run(runId, protocol, attempt, missing.firstSeq, missing.lastSeq, body);
       }
+      ends.set(key, Math.max(end, lastSeq));
     }
     return lost;
-  }
-
-  /** Inserts a row, or the missing part of it if some of its events are already stored. */
-  function addMissing(row: EventRow, minLength: number): void {
-    const { runId, protocol, attempt, firstSeq, lastSeq, lines } = row;
-    const { changes } = insert.run(runId, protocol, attempt, firstSeq, lastSeq, encodeBody(lines, minLength));
-    if (Number(changes) > 0) return;
-    const stored = findStored.all(runId, protocol, attempt, firstSeq, lastSeq).map(readRange);
-    for (const missing of subtractStored(row, stored)) addMissing(missing, minLength);
   }
 
   let lastEnd = Number.NEGATIVE_INFINITY;
@@ -257,7 +246,9 @@ const MIN_PAUSE_MS = 5;
 /** Far more than the number of concurrently active runs, protocols and attempts. */
 const MAX_ENDS = 10_000;
 
-const INSERT_NEW_EVENTS = `
+const NO_EVENTS = { last_seq: 0 };
+
+const INSERT_EVENTS = `
   INSERT INTO event_packs (run_id, protocol, attempt, first_seq, last_seq, body) VALUES (?, ?, ?, ?, ?, ?)`;
 
 const FIND_HOLDER = `SELECT 1 AS found FROM runs WHERE id = ? AND worker_id = ? AND state IN ('running', 'waiting')`;
@@ -265,14 +256,10 @@ const FIND_HOLDER = `SELECT 1 AS found FROM runs WHERE id = ? AND worker_id = ? 
 export const FIND_END = `
   SELECT last_seq FROM event_packs WHERE run_id = ? AND protocol = ? AND attempt = ? ORDER BY last_seq DESC LIMIT 1`;
 
-const OVERLAPS = `run_id = ?1 AND protocol = ?2 AND attempt = ?3 AND last_seq >= ?4 AND first_seq <= ?5`;
-
-export const INSERT_EVENTS = `
-  INSERT INTO event_packs (run_id, protocol, attempt, first_seq, last_seq, body) SELECT ?1, ?2, ?3, ?4, ?5, ?6
-  WHERE NOT EXISTS (SELECT 1 FROM event_packs WHERE ${OVERLAPS})`;
-
 /** Finds the stored rows that overlap with a new row. */
-export const FIND_STORED = `SELECT first_seq, last_seq FROM event_packs WHERE ${OVERLAPS}`;
+export const FIND_STORED = `
+  SELECT first_seq, last_seq FROM event_packs
+  WHERE run_id = ? AND protocol = ? AND attempt = ? AND last_seq >= ? AND first_seq <= ?`;
 
 /** Compares positions as pairs, which have an index. */
 export const READ_EVENTS = `
