@@ -286,12 +286,20 @@ function joinChange(change: GuardedChange): string {
   return text;
 }
 
-/** Limits concurrency; excess callers wait for their turn. */
-interface ConcurrencyLimiter {
-  run<T>(work: () => Promise<T>): Promise<T>;
-}
+/** Waits that are further apart are not added up, because a mostly idle process needs no additional connection. */
+const MAX_WAIT_GAP_MS = 1000;
 
-interface ConcurrencyOptions {
+/**
+ * Limits the number of concurrent callers; the others wait for their turn. The driver's pool has a queue too, but only one timeout for waiting and
+ * connecting, so a burst of work would look like an unreachable server.
+ */
+export function createConcurrencyLimiter({
+  limit,
+  maxWaitMs,
+  countOpen,
+  openAfterMs = 0,
+  openAfterTotalMs = Number.POSITIVE_INFINITY,
+}: {
   /** The maximum number of concurrent callers. */
   readonly limit: number;
   /** A caller that has waited this long is rejected. */
@@ -302,22 +310,7 @@ interface ConcurrencyOptions {
   readonly openAfterMs?: number;
   /** How long successive callers wait in total until a connection is opened: about as long as opening it takes. */
   readonly openAfterTotalMs?: number;
-}
-
-/** Waits that are further apart are not added up, because a mostly idle process needs no additional connection. */
-const MAX_WAIT_GAP_MS = 1000;
-
-/**
- * Limits the number of concurrent callers. The driver's pool has a queue too, but only one timeout for waiting and
- * connecting, so a burst of work would look like an unreachable server.
- */
-export function createConcurrencyLimiter({
-  limit,
-  maxWaitMs,
-  countOpen,
-  openAfterMs = 0,
-  openAfterTotalMs = Number.POSITIVE_INFINITY,
-}: ConcurrencyOptions): ConcurrencyLimiter {
+}) {
   const waiting = new Set<() => void>();
   let busy = 0;
   /** The callers' total waiting time since the last connection was opened, and when it last grew. */
@@ -363,7 +356,7 @@ export function createConcurrencyLimiter({
   }
 
   return {
-    async run(work) {
+    async run<T>(work: () => Promise<T>): Promise<T> {
       await wait();
       try {
         return await work();

@@ -128,7 +128,12 @@ function createEvents(database: PostgresDatabase): Pick<Dialect, 'addEvents' | '
     // Appending events must not use all of a worker's connections, because it also renews its claims through them.
     eventWrites: database.connections > 2 ? 2 : 1,
     async addEvents(rows) {
-      if (await insertNew(database, rows)) return [];
+      const added = await insertRows(database, rows).catch((error: unknown) => {
+        if (isDuplicate(error)) return undefined;
+        throw error;
+      });
+      if (added === rows.length) return [];
+      // Some events are stored already, or belong to a run that its worker does not hold; others might be inserted now.
       const lost: EventRow[] = [];
       for (const row of rows) if (!(await insertMissing(database, row))) lost.push(row);
       return lost;
@@ -139,16 +144,6 @@ function createEvents(database: PostgresDatabase): Pick<Dialect, 'addEvents' | '
       return rows.map((row) => row['body']);
     },
   };
-}
-
-/** Inserts rows; false if some events are stored already. Other rows might have been inserted. */
-async function insertNew(database: Queryable, rows: readonly EventRow[]): Promise<boolean> {
-  try {
-    return (await insertRows(database, rows)) === rows.length;
-  } catch (error) {
-    if (isDuplicate(error)) return false;
-    throw error;
-  }
 }
 
 /**

@@ -152,10 +152,8 @@ export const RUN_WARNING_CODES = [
   'SANDBOX_INCOMPLETE',
 ] as const;
 
-type RunWarningCode = (typeof RUN_WARNING_CODES)[number];
-
 /** A warning about a result that is otherwise valid. */
 export interface RunWarning {
-  readonly code: RunWarningCode;
+  readonly code: (typeof RUN_WARNING_CODES)[number];
   readonly message: string;
 }

@@ -9,7 +9,7 @@ import { containsNul } from '../store-error.js';
 
 /** Creates the store's methods for claiming runs, and for starting, renewing, releasing and ending claimed runs. */
 export function createClaims({ database, announce, claimNext }: Dialect) {
-  const renew = gatherCalls(async (renewals: readonly Renewal[]) => {
+  const renew = gatherCalls(async (renewals: readonly { id: string; worker_id: string; until: number }[]) => {
     const rows = await database.all(RENEW, [JSON.stringify(renewals)]);
     const renewed = new Map(rows.map((row) => [readText(row, 'id'), row]));
     return renewals.map(({ id }) => renewed.get(id));
@@ -144,12 +144,6 @@ const RELEASE = `
 const ADD_LEASE = 'INSERT INTO leases (seq, lease_until) VALUES ($1, $2)';
 
 const LOST = { held: false, cancel: false, reply: null } as const;
-
-interface Renewal {
-  readonly id: string;
-  readonly worker_id: string;
-  readonly until: number;
-}
 
 /**
  * Writes only leases: the requests to a run are read with the lease, which is gone if the claim has ended meanwhile. The subquery,

@@ -3,7 +3,7 @@ import { chooseEarlier, countItem, splitHistory, sumInboxCounts } from '../inbox
 import type { InboxCounts, InboxHistory, InboxSlot } from '../inbox-roll-up.js';
 import { groupBySlot, splitPeriod, sumCounts, toRunSlot } from '../roll-up.js';
 import type { RunCounts, RunSample, SlotRange, RunSlot, StatisticsPeriod } from '../roll-up.js';
-import { readItem, readJson, readNumber, readNumberOrNull, readText, readTextOrNull } from '../rows.js';
+import { readItem, readJson, readJsonOrNull, readNumber, readNumberOrNull, readText, readTextOrNull } from '../rows.js';
 
 /** Statistics over time. Reading them takes time proportional to the number of slots, not of runs or inbox items. */
 export interface Statistics {
@@ -23,11 +23,13 @@ export function createStatistics(database: Database): Statistics {
     async listRunSlots(period) {
       const { ranges, coveredUntil } = splitPeriod(period);
       const values = [...listRangeValues(ranges), period.since, coveredUntil, period.until];
-      return (await database.all(LIST_RUN_SLOTS, values)).flatMap((row) => {
-        if (row['counts'] === null) return readRunSample(row).map(toRunSlot);
-        return [
-          { at: readNumber(row, 'at'), engine: readText(row, 'engine'), counts: readJson(row, 'counts') as RunCounts },
-        ];
+      return (await database.all(LIST_RUN_SLOTS, values)).map((row) => {
+        if (row['counts'] === null) return toRunSlot(readRunSample(row));
+        return {
+          at: readNumber(row, 'at'),
+          engine: readText(row, 'engine'),
+          counts: readJson(row, 'counts') as RunCounts,
+        };
       });
     },
 
@@ -51,7 +53,12 @@ export function createStatistics(database: Database): Statistics {
 
 async function countRuns(session: Session, limit: number): Promise<number> {
   const rows = await session.all(LIST_TO_COUNT, [limit]);
-  await addToSlots(session, RUN_SLOTS, rows.flatMap(readRunSample).map(toRunSlot), sumCounts);
+  await addToSlots(
+    session,
+    RUN_SLOTS,
+    rows.map((row) => toRunSlot(readRunSample(row))),
+    sumCounts,
+  );
   await session.run('DELETE FROM runs_to_count WHERE seq IN (SELECT counted.value::bigint FROM each($1) AS counted)', [
     JSON.stringify(rows.map((row) => readNumber(row, 'seq'))),
   ]);
@@ -205,22 +212,16 @@ function joinHistory(rows: readonly Row[], since: number): InboxHistory {
   return { slots, open, oldest };
 }
 
-/** Reads the sample of a run; empty if the run has no readable result. */
-function readRunSample(row: Row): RunSample[] {
-  const outcome = readTextOrNull(row, 'outcome');
-  const repairLevel = readTextOrNull(row, 'repair_level');
-  if (outcome === null || repairLevel === null) return [];
-  return [
-    {
-      engine: readText(row, 'engine'),
-      outcome: outcome as RunSample['outcome'],
-      repair_level: repairLevel as RunSample['repair_level'],
-      engine_version: readTextOrNull(row, 'engine_version'),
-      unknown_types: readNumber(row, 'unknown_types'),
-      unknown_fields: readNumber(row, 'unknown_fields'),
-      usage: readTextOrNull(row, 'usage') === null ? null : (readJson(row, 'usage') as RunSample['usage']),
-      started_at: readNumberOrNull(row, 'started_at'),
-      ended_at: readNumber(row, 'ended_at'),
-    },
-  ];
+function readRunSample(row: Row): RunSample {
+  return {
+    engine: readText(row, 'engine'),
+    outcome: readText(row, 'outcome') as RunSample['outcome'],
+    repair_level: readText(row, 'repair_level') as RunSample['repair_level'],
+    engine_version: readTextOrNull(row, 'engine_version'),
+    unknown_types: readNumber(row, 'unknown_types'),
+    unknown_fields: readNumber(row, 'unknown_fields'),
+    usage: readJsonOrNull(row, 'usage') as RunSample['usage'],
+    started_at: readNumberOrNull(row, 'started_at'),
+    ended_at: readNumber(row, 'ended_at'),
+  };
 }
