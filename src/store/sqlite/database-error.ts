@@ -42,9 +42,7 @@ export function toStoreError(error: unknown, file: string): Error {
   return new StoreError(
     'STORE_FAILED',
     `The database "${file}" rejected a statement: ${detail}. Nothing was written; if your input is correct, report this as a bug.`,
-    {
-      cause: error,
-    },
+    { cause: error },
   );
 }
 
