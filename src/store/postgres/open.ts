@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createStore, type Store, type StoreOptions } from '../store.js';
 import type { Dialect, Row } from '../driver.js';
-import { measureClock, type DatabaseClock } from './clock.js';
+import { measureClock } from './clock.js';
 import { openDatabase, type PostgresDatabase, type Queryable } from './database.js';
 import { migrate } from './migrate.js';
 import { createNotifications } from './notifications.js';
@@ -31,7 +31,7 @@ export async function openPostgresStore(url: string, options: StoreOptions = {})
   }
 }
 
-function createDialect(database: PostgresDatabase, clock: DatabaseClock): Dialect {
+function createDialect(database: PostgresDatabase, clock: Awaited<ReturnType<typeof measureClock>>): Dialect {
   const notifications = createNotifications(database);
   return {
     database,

@@ -58,13 +58,6 @@ export interface PurgedRecords {
 
 /** Creates the store's retention methods. Rows that another process is deleting are skipped. */
 export function createRetention(database: Database): Retention {
-  /** Deletes rows; writes only if the oldest row is old enough. */
-  const dropOldest = async (find: string, drop: string, { before, limit }: PurgeStep): Promise<number> => {
-    const oldest = await database.get(find);
-    if (oldest === undefined || readNumber(oldest, 'at') >= before) return 0;
-    return database.run(drop, [limit, before]);
-  };
-
   return {
     async purgeRuns({ endedBefore, runs, rows, now }) {
       // Usually nothing is due, so nothing is locked.
@@ -99,8 +92,8 @@ export function createRetention(database: Database): Retention {
       });
     },
 
-    purgeDelivered: async (step) => dropOldest(FIND_OLDEST_DELIVERED, DROP_DELIVERED, step),
-    purgeResults: async (step) => dropOldest(FIND_OLDEST_RESULT, DROP_RESULTS, step),
+    purgeDelivered: async ({ before, limit }) => database.run(DROP_DELIVERED, [limit, before]),
+    purgeResults: async ({ before, limit }) => database.run(DROP_RESULTS, [limit, before]),
   };
 }
 
@@ -176,17 +169,15 @@ const DROP_RECORDS = [
   `DELETE FROM runs WHERE seq IN ${DUE_SEQS}`,
 ];
 
-const OLDEST_DELIVERED = `SELECT seq, created_at AS at FROM outbox WHERE state = 'delivered' ORDER BY seq`;
-const OLDEST_RESULTS = 'SELECT seq, cached_at AS at FROM results ORDER BY seq';
-
 /** Only the oldest rows are read: if they are too recent, so are all others. */
 const buildDropOldest = (table: string, oldest: string): string => `
   DELETE FROM ${table} WHERE seq = ANY (ARRAY(
     SELECT seq FROM ${table} WHERE seq = ANY (ARRAY(
-      SELECT seq FROM (${oldest} LIMIT $1) AS oldest WHERE at < $2))
+      SELECT seq FROM (${oldest} ORDER BY seq LIMIT $1) AS oldest WHERE at < $2))
     FOR UPDATE SKIP LOCKED))`;
 
-export const FIND_OLDEST_DELIVERED = `${OLDEST_DELIVERED} LIMIT 1`;
-export const FIND_OLDEST_RESULT = `${OLDEST_RESULTS} LIMIT 1`;
-export const DROP_DELIVERED = buildDropOldest('outbox', OLDEST_DELIVERED);
-export const DROP_RESULTS = buildDropOldest('results', OLDEST_RESULTS);
+export const DROP_DELIVERED = buildDropOldest(
+  'outbox',
+  `SELECT seq, created_at AS at FROM outbox WHERE state = 'delivered'`,
+);
+export const DROP_RESULTS = buildDropOldest('results', 'SELECT seq, cached_at AS at FROM results');

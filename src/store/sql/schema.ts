@@ -359,17 +359,6 @@ export const STORED_TABLES: readonly StoredTable[] = [
   { name: 'budget_entries', key: ['run'], large: [] },
 ];
 
-/** Tables that belong to one database only, or that triggers fill. */
-export const UNCOPIED_TABLES: readonly string[] = [
-  'budget_totals',
-  'followers',
-  'job_leases',
-  'queue_watchers',
-  ...['', '_config', '_data', '_docsize', '_idx'].map((part) => `run_trigrams${part}`),
-  'schema_versions',
-  'transfer',
-];
-
 export interface StoredTable {
   readonly name: string;
   readonly key: readonly string[];

@@ -247,11 +247,11 @@ function identifyFile(file: string): string {
   return found === undefined ? 'none' : `${found.dev}:${found.ino}`;
 }
 
-/** Makes a call and retries it while other processes lock the file; other errors are thrown. */
-type RetryQueue = <T>(work: () => T | Promise<T>) => Promise<T>;
-
-/** Creates a queue for calls that find the file locked. Only the first retries, as retries block the event loop. */
-function createRetryQueue(file: string, timeoutMs: number): RetryQueue {
+/**
+ * Creates a queue for calls that find the file locked by other processes. Only the first retries, as retries block the
+ * event loop. Other errors are thrown.
+ */
+function createRetryQueue(file: string, timeoutMs: number): <T>(work: () => T | Promise<T>) => Promise<T> {
   /** Settles once the last waiting call is done; undefined while no call is waiting. */
   let last: Promise<void> | undefined;
 

@@ -96,10 +96,8 @@ const RETENTION_INDEXES: Readonly<Record<StatementName<typeof retention>, RegExp
   DROP_EVENTS: /SEARCH event_packs USING COVERING INDEX event_packs_by_position/,
   LIST_PURGED: /SEARCH runs USING INDEX runs_purged/,
   LIST_RECORDS: /SEARCH runs USING INDEX runs_purged/,
-  FIND_OLDEST_DELIVERED: /INDEX outbox_by_state/,
-  // Without a condition, a table's oldest rows are found by scanning it from the start.
-  FIND_OLDEST_RESULT: /^SCAN results$/m,
   DROP_DELIVERED: /INDEX outbox_by_state/,
+  // Without a condition, a table's oldest rows are found by scanning it from the start.
   DROP_RESULTS: /^SCAN results$/m,
 };
 
