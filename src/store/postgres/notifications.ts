@@ -127,9 +127,11 @@ export function createNotifications(
   }
 
   async function update(): Promise<void> {
-    while (isStale && listener !== undefined && !isClosed) {
+    for (;;) {
+      const number = listener;
+      if (!isStale || number === undefined || isClosed) return;
       isStale = false;
-      await updateOnce(listener);
+      await updateOnce(number);
     }
   }
 

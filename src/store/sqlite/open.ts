@@ -77,7 +77,7 @@ const QUEUE = 'queue';
 /** Watches what other processes write: the queue, a run's events, state and decision, and the requests to a run. */
 function createWatches(
   database: SqliteDatabase,
-  { watch }: ReturnType<typeof createPoller>,
+  poller: ReturnType<typeof createPoller>,
 ): Pick<Dialect, 'watchRun' | 'watchRequests' | 'watchQueue'> {
   const findProgress = database.prepare(`
     SELECT (SELECT max(last_seq) FROM event_packs WHERE run_id = ?1 AND protocol = 'fcmp' AND attempt = 0) AS fcmp,
@@ -88,12 +88,15 @@ function createWatches(
     'SELECT cancel_requested, reply FROM runs WHERE id = ? AND (cancel_requested OR reply IS NOT NULL)',
   );
   return {
-    watchRun: (runId, wake) => watch(runId, wake, { read: () => JSON.stringify(findProgress.get(runId)) }),
+    watchRun: (runId, wake) => poller.watch(runId, wake, { read: () => JSON.stringify(findProgress.get(runId)) }),
     // A new watcher of requests needs no call if there are none; that would cost every run a transaction.
     watchRequests: (runId, wake) =>
-      watch(`requests ${runId}`, wake, { read: () => JSON.stringify(findRequests.get(runId) ?? null), seen: 'null' }),
+      poller.watch(`requests ${runId}`, wake, {
+        read: () => JSON.stringify(findRequests.get(runId) ?? null),
+        seen: 'null',
+      }),
     // The watchers of other keys come and go with every run: they are no reason to look for work.
-    watchQueue: (wake) => watch(QUEUE, wake, { read: String }),
+    watchQueue: (wake) => poller.watch(QUEUE, wake, { read: String }),
   };
 }
 
