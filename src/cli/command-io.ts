@@ -67,17 +67,14 @@ function toOutput(
     write: async (text) =>
       new Promise((resolve, reject) => {
         stream.write(color(text), (error) => {
-          if (isData && isWriteFailure(error)) reject(error);
+          // Only a failed system call counts: after one, every later write fails because the stream is destroyed.
+          const isFailure = error instanceof Error && 'syscall' in error && getErrorCode(error) !== 'EPIPE';
+          if (isData && isFailure) reject(error);
           else resolve();
         });
       }),
     isGone: () => isGone,
   };
-}
-
-/** Only a failed system call counts: after one, every later write fails because the stream is destroyed. */
-function isWriteFailure(error: Error | null | undefined): error is Error {
-  return error instanceof Error && 'syscall' in error && getErrorCode(error) !== 'EPIPE';
 }
 
 /** Longer than any answer that a user types. */

@@ -5,7 +5,7 @@ import { SluiceError } from '../base/index.js';
 import type { FcmpEvent, FcmpData, FcmpType } from '../events/index.js';
 import type { RunReply } from '../store/records/index.js';
 import type { Run } from '../runs/index.js';
-import { answerQuestions, createReplies, createEventPrinter, describeEvent } from './conversation.js';
+import { answerQuestions, readReplies, createEventPrinter, describeEvent } from './conversation.js';
 import { createMemoryIo } from './fixtures/memory-io.js';
 import { createFcmpEvent } from './fixtures/fcmp-event.js';
 
@@ -102,9 +102,9 @@ describe('answerQuestions', () => {
 });
 
 async function readAll(stdin: string): Promise<(string | undefined)[]> {
-  const replies = createReplies(createMemoryIo({}, { stdin }));
+  const replies = readReplies(createMemoryIo({}, { stdin }).openStdin());
   const read: (string | undefined)[] = [];
-  do read.push(await replies.next());
+  do read.push((await replies.next()).value);
   while (read.at(-1) !== undefined);
   return read;
 }
@@ -126,15 +126,12 @@ describe('replies', () => {
     const closed: AsyncIterable<Uint8Array> = {
       [Symbol.asyncIterator]: () => ({ next: async () => Promise.reject(new Error('EIO: i/o error, read')) }),
     };
-    const io = { ...createMemoryIo({}), openStdin: () => ({ isTerminal: true, ...closed }) };
-    expect(await createReplies(io).next()).toBeUndefined();
+    expect(await readReplies(closed).next()).toEqual({ done: true, value: undefined });
 
     const silent = new PassThrough();
-    const close = (): void => void silent.destroy();
-    const replies = createReplies({ ...io, openStdin: () => Object.assign(silent, { isTerminal: true, close }) });
-    const next = replies.next();
-    replies.close();
-    expect(await next).toBeUndefined();
+    const next = readReplies(silent).next();
+    silent.destroy();
+    expect(await next).toEqual({ done: true, value: undefined });
   });
 
   it('end immediately if standard input is empty', async () => {

@@ -15,13 +15,15 @@ interface OpenQuestion {
 /** Answers a run's questions from standard input, which is opened with the first question. */
 export function answerQuestions(run: Run, io: CommandIo) {
   let openQuestions: OpenQuestion[] = [];
-  let replies: Replies | undefined;
+  let stdin: ReturnType<CommandIo['openStdin']> | undefined;
+  let replies: AsyncGenerator<string, undefined> | undefined;
   let isReading = false;
 
   async function readLines(): Promise<void> {
     try {
       while (openQuestions.length > 0) {
-        const line = await (replies ??= createReplies(io)).next();
+        replies ??= readReplies((stdin ??= io.openStdin()));
+        const { value: line } = await replies.next();
         // Rules can answer questions while the user types: the line belongs to the oldest question that is still open.
         const [question] = openQuestions;
         if (question === undefined) return;
@@ -78,19 +80,19 @@ export function answerQuestions(run: Run, io: CommandIo) {
       if (event.type === 'user.input.required') {
         if (event.data.answerable === false) return;
         // No reply is possible after the end of the input, so the run is canceled.
-        add({ id: event.data.interaction_id, parse: parseText, cancel: async () => run.cancel() });
+        add({
+          id: event.data.interaction_id,
+          parse: (reply) => ({ reply }),
+          cancel: async () => run.cancel(),
+        });
       } else if (event.type === 'permission.required') add(createPermissionQuestion(event.data, run));
       else if (event.type === 'permission.replied') {
         const { interaction_id: id } = event.data;
         openQuestions = openQuestions.filter((question) => question.id !== id);
       }
     },
-    close: (): void => replies?.close(),
+    close: (): void => stdin?.close?.(),
   };
-}
-
-function parseText(line: string): { readonly reply: RunReply } {
-  return { reply: line };
 }
 
 /** A permission request is answered with yes, no, or the number of an option, and denied if standard input is closed. */
@@ -120,43 +122,28 @@ function createPermissionQuestion(
   };
 }
 
-/** The lines that the user types, one per question. */
-type Replies = ReturnType<typeof createReplies>;
-
 /** A longer line is returned in parts; typed replies are far shorter. */
 const MAX_LINE = 1024 * 1024;
 
 /** Reads standard input line by line, on demand. */
-export function createReplies(io: CommandIo) {
-  const stdin = io.openStdin();
-  const chunks = stdin[Symbol.asyncIterator]();
+export async function* readReplies(stdin: AsyncIterable<Uint8Array>): AsyncGenerator<string, undefined> {
   const decoder = new TextDecoder();
   let pending = '';
-  return {
-    /** Returns the next line; undefined at the end of the input. */
-    async next(): Promise<string | undefined> {
-      for (;;) {
-        const end = pending.indexOf('\n');
-        if (end !== -1) {
-          const line = pending.slice(0, end).replace(/\r$/, '');
-          pending = pending.slice(end + 1);
-          return line;
-        }
-        // An error, such as a closed terminal, counts as the end of the input.
-        const chunk = pending.length > MAX_LINE ? END : await chunks.next().catch(() => END);
-        if (chunk.done === true) {
-          const lastLine = pending;
-          pending = '';
-          return lastLine === '' ? undefined : lastLine;
-        }
-        pending += decoder.decode(chunk.value, { stream: true });
-      }
-    },
-    close: (): void => stdin.close?.(),
-  };
+  try {
+    for await (const chunk of stdin) {
+      const lines = `${pending}${decoder.decode(chunk, { stream: true })}`.split('\n');
+      pending = lines.pop() ?? '';
+      for (const line of lines) yield line.replace(/\r$/, '');
+      if (pending.length <= MAX_LINE) continue;
+      yield pending;
+      pending = '';
+    }
+  } catch {
+    // An error, such as a closed terminal, counts as the end of the input.
+  }
+  if (pending !== '') yield pending;
+  return undefined;
 }
-
-const END = { done: true, value: undefined } as const;
 
 /**
  * The number of characters remembered per message. Any text after them is printed a second time when the message is

@@ -36,15 +36,11 @@ function toSluiceError(thrown: unknown): SluiceError {
   if (isSluiceError(thrown)) return thrown;
   const reason = getErrorMessage(thrown);
   const options = { cause: thrown };
-  return isSystemError(thrown)
+  return thrown instanceof Error && 'syscall' in thrown
     ? new SluiceError('SYSTEM_REFUSED', `${reason}. Check the path, its permissions and the free disk space.`, options)
     : new SluiceError(
         'INTERNAL_ERROR',
         `${reason}. This is an internal error. Report it with the command that you ran.`,
         options,
       );
-}
-
-function isSystemError(thrown: unknown): boolean {
-  return thrown instanceof Error && 'syscall' in thrown;
 }

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
@@ -22,8 +24,5 @@ export async function withInterruption<T>(work: (signal: AbortSignal) => Promise
 }
 
 export async function waitForInterruption(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  await new Promise<void>((resolve) => {
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
+  if (!signal.aborted) await once(signal, 'abort');
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { cutText } from '../base/index.js';
 import type { CommandIo } from './command-io.js';
 import { makeVisible } from './terminal-text.js';
@@ -48,69 +49,16 @@ function formatCell(value: Cell): string {
   return text.length > MAX_WIDTH ? `${cutText(text, MAX_WIDTH - 1)}…` : text;
 }
 
-interface OpenContainer {
-  readonly close: ']' | '}';
-  readonly entries: Iterator<readonly [key: string | undefined, value: unknown]>;
-  isEmpty: boolean;
-}
-
 /**
- * Renders a value as JSON. Unlike `JSON.stringify`, it writes a bigint as a number, has no depth limit, and escapes
- * control characters that a terminal might interpret.
+ * Renders a value as JSON. Unlike `JSON.stringify`, it writes a bigint as a number, and escapes control characters that
+ * a terminal might interpret.
  */
 export function renderJson(value: unknown, indent = 0): string {
-  const parts: string[] = [];
-  const open: OpenContainer[] = [];
-  const breakLine = (): void => {
-    if (indent > 0) parts.push('\n', ' '.repeat(indent * open.length));
-  };
-  const renderStart = (item: unknown): void => {
-    const container = openContainer(item);
-    if (container === undefined) {
-      parts.push(renderScalar(item));
-      return;
-    }
-    parts.push(container.close === ']' ? '[' : '{');
-    open.push(container);
-  };
-
-  renderStart(value);
-  for (let container = open.at(-1); container !== undefined; container = open.at(-1)) {
-    const next = container.entries.next();
-    if (next.done === true) {
-      open.pop();
-      if (!container.isEmpty) breakLine();
-      parts.push(container.close);
-      continue;
-    }
-    const [key, item] = next.value;
-    if (!container.isEmpty) parts.push(',');
-    container.isEmpty = false;
-    breakLine();
-    if (key !== undefined) parts.push(renderScalar(key), indent > 0 ? ': ' : ':');
-    renderStart(item);
-  }
-  return parts.join('');
-}
-
-function openContainer(value: unknown): OpenContainer | undefined {
-  if (Array.isArray(value)) return { close: ']', entries: listElements(value), isEmpty: true };
-  if (typeof value === 'object' && value !== null) return { close: '}', entries: listMembers(value), isEmpty: true };
-  return undefined;
-}
-
-function* listElements(array: readonly unknown[]): Generator<readonly [undefined, unknown]> {
-  for (const element of array) yield [undefined, element];
-}
-
-function* listMembers(object: object): Generator<readonly [string, unknown]> {
-  for (const [key, member] of Object.entries(object)) if (member !== undefined) yield [key, member];
-}
-
-function renderScalar(value: unknown): string {
-  if (typeof value === 'bigint') return value.toString();
-  if (typeof value === 'string') return escapeControls(JSON.stringify(value));
-  return JSON.stringify(value) ?? 'null';
+  // Random, so no text of the value looks like a marked number.
+  const mark = randomUUID();
+  const markBigint = (_key: string, part: unknown): unknown => (typeof part === 'bigint' ? `${mark}${part}` : part);
+  const json = JSON.stringify(value, markBigint, indent) ?? 'null';
+  return escapeControls(json.replaceAll(new RegExp(`"${mark}(-?\\d+)"`, 'g'), '$1'));
 }
 
 /** Escapes control characters that `JSON.stringify` leaves in JSON text and that a terminal might interpret. */

@@ -20,7 +20,7 @@ export async function withProgress<T>(
   { label, unit, clock = Date.now }: { readonly label: string; readonly unit: string; readonly clock?: () => number },
   work: (set: SetProgress) => Promise<T>,
 ): Promise<T> {
-  if (!stderr.isTerminal) return work(ignore);
+  if (!stderr.isTerminal) return work(() => undefined);
   const startedAt = clock();
   let partStartedAt = startedAt;
   let current: string | undefined;
@@ -41,8 +41,6 @@ export async function withProgress<T>(
     if (drawnAt !== undefined) await stderr.write('\r\u001B[K');
   }
 }
-
-function ignore(): void {}
 
 /**
  * Describes progress in one line.

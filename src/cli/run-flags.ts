@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import { omitUndefined } from '../base/index.js';
-import type { RunSpec } from '../store/records/index.js';
+import type { RunSpec, StoredRunSpec } from '../store/records/index.js';
 import { CONTEXT_OPTIONS } from './command-context.js';
 import type { CommandIo } from './command-io.js';
 import { MisuseError } from './failure.js';
@@ -103,7 +103,7 @@ function readNetwork(hosts: RunFlags['network']): RunSpec['network'] {
 export async function readContract(
   flags: Pick<RunFlags, 'schema' | 'profile' | 'allowPartial' | 'align' | 'thinking'>,
   io: CommandIo,
-): Promise<RunSpec['contract']> {
+): Promise<StoredRunSpec['contract']> {
   const { profile, allowPartial, align } = flags;
   const thinking = flags.thinking === false ? { thinking: false } : {};
   const rules = { ...omitUndefined({ profile, allow_partial: allowPartial, align }), ...thinking };

@@ -27,6 +27,11 @@ export interface Session {
   run(sql: string, values?: readonly Value[]): Promise<number>;
   /** Executes a guarded change atomically; returns the rows that its guard found, none if nothing was changed. */
   change(change: GuardedChange, values: readonly Value[]): Promise<readonly Row[]>;
+  /**
+   * Runs a transaction; within one, `work` is part of it. `work` must use only its session. Errors of `work` itself are
+   * thrown unchanged.
+   */
+  transaction<T>(work: (session: Session) => Promise<T>): Promise<T>;
 }
 
 /**
@@ -44,8 +49,6 @@ export interface GuardedChange {
 export interface Database extends Session {
   /** Throws if the database is closed. */
   checkOpen(): void;
-  /** Runs a transaction. `work` must use only its session. Errors of `work` itself are thrown unchanged. */
-  transaction<T>(work: (session: Session) => Promise<T>): Promise<T>;
   /** Like `transaction`, and no other process runs work under the same lock; waits for it. */
   exclusive<T>(lock: LockName, work: (session: Session) => Promise<T>): Promise<T>;
   /** Like `exclusive`; returns undefined if the lock is in use. */

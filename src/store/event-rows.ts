@@ -49,11 +49,8 @@ function canJoin(first: EventRow, second: EventRow): boolean {
   );
 }
 
-/** Sequence numbers of stored events. */
-type StoredRange = Pick<EventRow, 'firstSeq' | 'lastSeq'>;
-
 /** Returns the part of a row that is not stored yet, as rows. */
-export function subtractStored(row: EventRow, stored: readonly StoredRange[]): EventRow[] {
+export function subtractStored(row: EventRow, stored: readonly Pick<EventRow, 'firstSeq' | 'lastSeq'>[]): EventRow[] {
   const isStored = ({ event: { seq } }: Emitted): boolean =>
     stored.some(({ firstSeq, lastSeq }) => firstSeq <= seq && seq <= lastSeq);
   const events = unpackEvents(row.protocol, row.lines)?.filter((emitted) => !isStored(emitted)) ?? [];

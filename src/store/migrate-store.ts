@@ -209,9 +209,7 @@ async function copyTables(
       const page = await readPage(source, table, after);
       const last = page.at(-1);
       if (last === undefined) break;
-      const until = readKey(table, last);
-      const readTarget = async (): Promise<readonly Row[]> =>
-        select(target, '*', table, { after, until, limit: page.length + 1 });
+      const readTarget = async (): Promise<readonly Row[]> => select(target, '*', table, after, page.length);
       const stored = await readTarget();
       const missing = page.slice(stored.length);
       if (!areSame(stored, page.slice(0, stored.length)) || (missing.length > 0 && !mayCopy)) return undefined;
@@ -219,7 +217,7 @@ async function copyTables(
       if (missing.length > 0 && !areSame(await readTarget(), page)) return undefined;
       tables[name] += page.length;
       copied += missing.length;
-      after = until;
+      after = readValues(last, table.key);
       onProgress?.({ table: name, rows: tables[name] ?? 0, total });
       signal?.throwIfAborted();
     }
@@ -234,40 +232,36 @@ async function copyTables(
 async function readPage(session: Session, table: StoredTable, after: Key): Promise<readonly Row[]> {
   const size = ['0', ...table.large.map((column) => `coalesce(length(${column}), 0)`)].join(' + ');
   let [characters, rows] = [0, 0];
-  for (const row of await select(session, `${size} AS size`, table, { after, limit: PAGE_ROWS })) {
+  for (const row of await select(session, `${size} AS size`, table, after, PAGE_ROWS)) {
     rows += 1;
     characters += readNumber(row, 'size');
     if (characters >= PAGE_CHARACTERS) break;
   }
-  return rows === 0 ? [] : select(session, '*', table, { after, limit: rows });
+  return rows === 0 ? [] : select(session, '*', table, after, rows);
 }
 
 /** The key of a row; undefined before the first. */
 type Key = readonly Value[] | undefined;
 
-/** Selects rows between two keys, in the order of their keys, which is the same in both databases. */
+/** Selects rows after a key, in the order of their keys, which is the same in both databases. */
 async function select(
   session: Session,
   columns: string,
   { name, key }: StoredTable,
-  { after, until, limit }: { readonly after: Key; readonly until?: Key; readonly limit: number },
+  after: Key,
+  limit: number,
 ): Promise<readonly Row[]> {
-  const values: Value[] = [];
-  const bind = (bound: readonly Value[]): string => bound.map((value) => `$${values.push(value)}`).join();
-  const bounds = [
-    ...(after === undefined ? [] : [`(${key.join()}) > (${bind(after)})`]),
-    ...(until === undefined ? [] : [`(${key.join()}) <= (${bind(until)})`]),
-  ];
-  const where = bounds.length === 0 ? '' : `WHERE ${bounds.join(' AND ')}`;
-  return session.all(`SELECT ${columns} FROM ${name} ${where} ORDER BY ${key.join()} LIMIT ${bind([limit])}`, values);
+  const places = key.map((_, index) => `$${index + 2}`).join();
+  const where = after === undefined ? '' : `WHERE (${key.join()}) > (${places})`;
+  return session.all(`SELECT ${columns} FROM ${name} ${where} ORDER BY ${key.join()} LIMIT $1`, [
+    limit,
+    ...(after ?? []),
+  ]);
 }
 
-/** The key columns with numbers. */
-const NUMBERS: readonly string[] = ['number', 'seq', 'length', 'at', 'attempt', 'last_seq'];
-
-function readKey({ key }: StoredTable, row: Row): readonly Value[] {
-  return key.map((column) => (NUMBERS.includes(column) ? readNumber(row, column) : readText(row, column)));
-}
+/** Reads values of a row; both databases accept a number as text. */
+const readValues = (row: Row, columns: readonly string[]): readonly Value[] =>
+  columns.map((column) => row[column] as Value);
 
 async function insert(session: Session, table: string, rows: readonly Row[]): Promise<void> {
   const [first] = rows;
@@ -275,7 +269,7 @@ async function insert(session: Session, table: string, rows: readonly Row[]): Pr
   const columns = Object.keys(first).filter((column) => column !== UNCOPIED_COLUMN);
   const count = Math.max(1, Math.floor(MAX_VALUES / columns.length));
   for (let start = 0; start < rows.length; start += count) {
-    const values = rows.slice(start, start + count).flatMap((row) => columns.map((column) => row[column] as Value));
+    const values = rows.slice(start, start + count).flatMap((row) => readValues(row, columns));
     const places = Array.from({ length: values.length / columns.length }, (_, row) =>
       columns.map((_column, index) => `$${row * columns.length + index + 1}`).join(),
     );

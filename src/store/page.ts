@@ -1,5 +1,5 @@
 import type { Row } from './driver.js';
-import type { Listed, Page } from './ports/index.js';
+import type { ExecutionFilter, Listed, Page } from './ports/index.js';
 import { readNumber } from './rows.js';
 import { StoreError } from './store-error.js';
 
@@ -35,24 +35,12 @@ export function formatTimeCursor(row: Row, column: string): string {
   return `${readNumber(row, column)}.${readNumber(row, 'seq')}`;
 }
 
-/** A page of executions, newest first. */
-export interface ExecutionWindow {
-  readonly size: number;
-  /** The last execution of the previous page; null on the first page. */
-  readonly after: readonly [at: string, seq: number] | null;
-  /** Only executions before this time; null if `after` is earlier: two bounds can choose the wrong index. */
-  readonly until: string | null;
-}
-
-export function readExecutionPage({
-  limit,
-  cursor,
-  until = null,
-}: Page & { readonly until?: string | null }): ExecutionWindow {
+/** Parses a page request for executions, newest first, before a time and after the last one of the previous page. */
+export function readExecutionPage({ limit, cursor, until }: Page & Pick<ExecutionFilter, 'until'>) {
+  const [at = until, seq = 0] = readCursor(cursor, /^([0-9TZ:.-]{1,40})~(\d{1,15})$/);
   const size = readPageSize(limit);
-  const [at, seq] = readCursor(cursor, /^([0-9TZ:.-]{1,40})~(\d{1,15})$/);
-  if (at === undefined || (until !== null && at >= until)) return { size, after: null, until };
-  return { size, after: [at, Number(seq)], until: null };
+  if (at === undefined) return { size };
+  return { size, before: until !== undefined && at >= until ? ([until, 0] as const) : ([at, Number(seq)] as const) };
 }
 
 /** Returns the requested page size, clamped to the allowed range. */

@@ -95,7 +95,7 @@ export interface EndParameters {
  */
 export function buildEndStatements(runs: string, { now, result }: EndParameters): readonly string[] {
   const end = `
-    UPDATE runs SET state = 'ended', reply = NULL, ended_at = $${now}, result = $${result}
+    UPDATE runs SET state = 'ended', reply = NULL, repository_start = NULL, ended_at = $${now}, result = $${result}
     WHERE state <> 'ended' AND id IN (${runs})`;
   return [...buildDigestStatements(runs, { now, result }), end];
 }

@@ -145,12 +145,6 @@ function createEventLog(dialect: Dialect): WatchableEventLog {
   };
 }
 
-/** Submits rows; resolves once they are stored. */
-type AppendRows = (rows: readonly EventRow[]) => Promise<void>;
-
-/** Writes rows; returns those whose worker does not hold the run, which are not stored. */
-type WriteRows = (rows: readonly EventRow[]) => Promise<readonly EventRow[]>;
-
 interface PendingAppend {
   readonly rows: readonly EventRow[];
   readonly size: number;
@@ -172,9 +166,13 @@ const MIN_SPLIT_ROWS = 128;
 /**
  * Gathers rows into one write. A write starts once every active run has submitted its rows or is waiting for earlier
  * rows, so a single run does not wait. Slow runs delay a write by at most {@link GATHER_MS}. With two concurrent writes,
- * one is prepared while the other waits for the disk. A run's rows are never in both, so readers find no gaps.
+ * one is prepared while the other waits for the disk. A run's rows are never in both, so readers find no gaps. `write`
+ * returns the rows whose worker does not hold the run, which are not stored.
  */
-export function createGatherer(write: WriteRows, maxWrites: number): AppendRows {
+export function createGatherer(
+  write: (rows: readonly EventRow[]) => Promise<readonly EventRow[]>,
+  maxWrites: number,
+): (rows: readonly EventRow[]) => Promise<void> {
   let waiting: PendingAppend[] = [];
   /** Runs whose rows are being written. */
   const busy = new Set<string>();

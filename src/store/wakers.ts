@@ -1,16 +1,11 @@
 /** Callbacks by key, called soon after the key is woken. */
-export interface Wakers {
-  watch(key: string, wake: () => void): () => void;
-  wake(key: string): void;
-  keys(): readonly string[];
-  clear(): void;
-}
+export type Wakers = ReturnType<typeof createWakers>;
 
 /** Creates an empty set of callbacks. Each is called in a microtask, so its errors do not fail the command. */
-export function createWakers(): Wakers {
+export function createWakers() {
   const sets = new Map<string, Set<() => void>>();
   return {
-    watch(key, wake) {
+    watch(key: string, wake: () => void): () => void {
       // Wrapped, so the same function can be registered twice and removed once.
       const entry = (): void => wake();
       const set = sets.get(key) ?? new Set();
@@ -20,7 +15,7 @@ export function createWakers(): Wakers {
         if (set.size === 0 && sets.get(key) === set) sets.delete(key);
       };
     },
-    wake(key) {
+    wake(key: string): void {
       const set = sets.get(key);
       for (const entry of set ?? []) {
         queueMicrotask(() => {
@@ -28,22 +23,7 @@ export function createWakers(): Wakers {
         });
       }
     },
-    keys: () => [...sets.keys()],
+    keys: (): readonly string[] => [...sets.keys()],
     clear: () => sets.clear(),
   };
-}
-
-/** The key that workers watch. The other keys are run ids, which never have this format. */
-export const QUEUE = 'queue';
-
-const REQUESTS = 'requests ';
-
-/** Formats the key that wakes a run's worker for a reply or a cancellation. */
-export function formatRequestsKey(run: string): string {
-  return `${REQUESTS}${run}`;
-}
-
-/** Returns the run of a key for requests; undefined for every other key. */
-export function readRequestsKey(key: string): string | undefined {
-  return key.startsWith(REQUESTS) ? key.slice(REQUESTS.length) : undefined;
 }

@@ -101,18 +101,7 @@ function toEngineReport({ name: engine, install, note, ...report }: AgentReport)
   return { engine, ...report, ...(steps.length === 0 ? {} : { next: steps.join('; ') }) };
 }
 
-interface Candidate {
-  readonly ports: RunPorts;
-  /** The entry for the configuration; undefined for a built-in or configured agent. */
-  readonly entry: AgentSettings | undefined;
-}
-
-async function findCandidate(
-  name: string,
-  command: readonly string[],
-  flags: TrialFlags,
-  config: Config,
-): Promise<Candidate> {
+async function findCandidate(name: string, command: readonly string[], flags: TrialFlags, config: Config) {
   const [{ createPresetLaunchers, PRESETS }, { listLaunchers }] = await Promise.all([
     import('../../runs/agents/index.js'),
     import('../../runs/index.js'),
@@ -134,6 +123,7 @@ async function findCandidate(
       launchers: createPresetLaunchers(allAgents),
       ...omitUndefined({ programs, secrets }),
     },
+    /** The entry for the configuration; undefined for a built-in or configured agent. */
     entry: given ?? (isPreset ? PRESETS[name]?.agent : undefined),
   };
 }

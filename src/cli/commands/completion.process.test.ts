@@ -27,26 +27,26 @@ const shape = readProgramShape(program, { engine: ['codex', 'claude'] });
 describe('the description of a CLI', () => {
   it('lists its commands with their options and values', () => {
     const [fetch, pick] = shape.commands;
-    expect(fetch?.options.map(({ names, value }) => [names, value?.completion.kind])).toEqual([
+    expect(fetch?.options.map(({ names, value }) => [names, value && (value.areFiles || value.words)])).toEqual([
       [['-q', '--quiet'], undefined],
-      [['--to'], 'files'],
-      [['--label'], 'anything'],
-      [['--how'], 'words'],
+      [['--to'], true],
+      [['--label'], []],
+      [['--how'], ['fast', 'slow']],
       [['-h', '--help'], undefined],
     ]);
-    expect(fetch?.words).toEqual({ kind: 'files' });
-    expect(pick?.words).toEqual({ kind: 'words', words: ['this', 'that'] });
+    expect(fetch?.arguments).toEqual({ words: [], areFiles: true });
+    expect(pick?.arguments).toEqual({ words: ['this', 'that'], areFiles: false });
   });
 
   it('lists subcommands with their options, and suggested values', () => {
-    const { words, options } = shape.commands[2] ?? {};
-    expect(words).toEqual({ kind: 'words', words: ['open', 'close'] });
+    const { arguments: words, options } = shape.commands[2] ?? {};
+    expect(words).toEqual({ words: ['open', 'close'], areFiles: false });
     expect(options?.flatMap(({ names }) => names)).toEqual(['--engine', '-h', '--help', '--wide']);
-    expect(options?.[0]?.value?.completion).toEqual({ kind: 'words', words: ['codex', 'claude'] });
+    expect(options?.[0]?.value?.words).toEqual(['codex', 'claude']);
     // Words that are also choices are offered once.
     const { options: fetchOptions } = readProgramShape(program, { how: ['fast', 'best'] }).commands[0] ?? {};
     const how = fetchOptions?.find(({ names }) => names.includes('--how'));
-    expect(how?.value?.completion).toEqual({ kind: 'words', words: ['fast', 'slow', 'best'] });
+    expect(how?.value?.words).toEqual(['fast', 'slow', 'best']);
   });
 });
 

@@ -1,4 +1,4 @@
-import type { Argument, Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { defineCommand } from '../command.js';
 
 const SHELLS = { bash: renderBash, zsh: renderZsh, fish: renderFish, powershell: renderPowerShell } satisfies Record<
@@ -15,31 +15,15 @@ export const addCompletionCommand = defineCommand('completion', {
   },
 });
 
-export type Completion =
-  | { readonly kind: 'words'; readonly words: readonly string[] }
-  | { readonly kind: 'files' }
-  | { readonly kind: 'anything' };
-
-export interface OptionShape {
-  readonly names: readonly string[];
-  readonly description: string;
-  /** Undefined if the option takes no value. */
-  readonly value?: { readonly name: string; readonly completion: Completion };
+/** What to offer: words, names of files, or (neither) nothing. */
+interface Completion {
+  readonly words: readonly string[];
+  readonly areFiles: boolean;
 }
 
-export interface CommandShape {
-  readonly name: string;
-  readonly description: string;
-  readonly options: readonly OptionShape[];
-  /** Completes all its arguments like the first; undefined if it takes no arguments. */
-  readonly words?: Completion;
-}
-
-export interface ProgramShape {
-  readonly name: string;
-  readonly commands: readonly CommandShape[];
-  readonly options: readonly OptionShape[];
-}
+export type ProgramShape = ReturnType<typeof readProgramShape>;
+type CommandShape = ProgramShape['commands'][number];
+type OptionShape = CommandShape['options'][number];
 
 const PATH_NAMES = /^(?:file|files|dir|target)$/;
 
@@ -47,55 +31,44 @@ const PATH_NAMES = /^(?:file|files|dir|target)$/;
 type Suggestions = Readonly<Record<string, readonly string[]>>;
 
 /** Reads names, descriptions and choices from the program, so the scripts are always up to date. */
-export function readProgramShape(program: Command, suggestions: Suggestions = {}): ProgramShape {
+export function readProgramShape(program: Command, suggestions: Suggestions = {}) {
   return {
     name: program.name(),
     options: readOptions(program, suggestions),
-    commands: program.commands.map((command) => {
-      const words = readWords(command);
-      return {
-        name: command.name(),
-        description: command.description(),
-        options: readOptions(command, suggestions),
-        ...(words === undefined ? {} : { words }),
-      };
-    }),
+    commands: program.commands.map((command) => ({
+      name: command.name(),
+      description: command.description(),
+      options: readOptions(command, suggestions),
+      arguments: readArguments(command),
+    })),
   };
 }
 
-/** Reads what can follow a command: its subcommands, or its first argument. */
-function readWords(command: Command): Completion | undefined {
-  if (command.commands.length > 0) return { kind: 'words', words: command.commands.map((one) => one.name()) };
-  const [first] = command.registeredArguments;
-  return first === undefined ? undefined : chooseCompletion(first.name(), readChoices(first));
+/** Reads what can follow a command: its subcommands, or its first argument. Undefined if it takes no arguments. */
+function readArguments({ commands, registeredArguments: [first] }: Command): Completion | undefined {
+  if (commands.length > 0) return { words: commands.map((one) => one.name()), areFiles: false };
+  return first === undefined ? undefined : complete(first.name(), first.argChoices);
 }
 
-function readOptions(command: Command, suggestions: Suggestions): OptionShape[] {
+function readOptions(command: Command, suggestions: Suggestions) {
   // A program's own commands are completed separately.
   const owners = command.parent === null ? [command] : [command, ...command.commands];
   const options = owners.flatMap((owner) => owner.createHelp().visibleOptions(owner));
   const byName = new Map(options.map((option) => [option.long ?? option.flags, option]));
-  return [...byName.values()].map((option) => toShape(option, suggestions));
+  return [...byName.values()].map((option) => {
+    const value = /[<[]([^.>\]]+)/.exec(option.flags)?.[1];
+    const choices = new Set([...(option.argChoices ?? []), ...(suggestions[option.name()] ?? [])]);
+    return {
+      names: [option.short, option.long].filter((name) => name !== undefined),
+      description: option.description,
+      /** Undefined if the option takes no value. */
+      value: value === undefined ? undefined : { name: value, ...complete(value, [...choices]) },
+    };
+  });
 }
 
-function toShape(option: Option, suggestions: Suggestions): OptionShape {
-  const names = [option.short, option.long].filter((name) => name !== undefined);
-  const value = /[<[]([^.>\]]+)/.exec(option.flags)?.[1];
-  const choices = [...new Set([...readChoices(option), ...(suggestions[option.name()] ?? [])])];
-  return {
-    names,
-    description: option.description,
-    ...(value === undefined ? {} : { value: { name: value, completion: chooseCompletion(value, choices) } }),
-  };
-}
-
-function readChoices(source: Option | Argument): readonly string[] {
-  return source.argChoices ?? [];
-}
-
-function chooseCompletion(name: string, choices: readonly string[]): Completion {
-  if (choices.length > 0) return { kind: 'words', words: choices };
-  return { kind: PATH_NAMES.test(name) ? 'files' : 'anything' };
+function complete(name: string, words: readonly string[] = []): Completion {
+  return { words, areFiles: words.length === 0 && PATH_NAMES.test(name) };
 }
 
 /**
@@ -132,18 +105,17 @@ function renderValueCases({ name, options }: CommandShape): string[] {
   return options.flatMap(({ names, value }) => {
     if (value === undefined) return [];
     const patterns = names.map((option) => `'${name} ${option}'`).join('|');
-    const { completion } = value;
-    const reply =
-      completion.kind === 'words' ? `COMPREPLY=($(compgen -W '${completion.words.join(' ')}' -- "$word")); ` : '';
-    return [`    ${patterns}) ${reply}return ;;`];
+    const words = value.words.join(' ');
+    return [`    ${patterns}) ${words === '' ? '' : `COMPREPLY=($(compgen -W '${words}' -- "$word")); `}return ;;`];
   });
 }
 
-function renderWordCase({ name, options, words }: CommandShape): string {
+function renderWordCase({ name, options, arguments: { words } = NOTHING }: CommandShape): string {
   const flags = options.flatMap(({ names }) => names).join(' ');
-  const values = words?.kind === 'words' ? words.words.join(' ') : '';
-  return `    ${name}) if [[ "$word" == -* ]]; then words='${flags}'; else words='${values}'; fi ;;`;
+  return `    ${name}) if [[ "$word" == -* ]]; then words='${flags}'; else words='${words.join(' ')}'; fi ;;`;
 }
+
+const NOTHING: Completion = { words: [], areFiles: false };
 
 /** Renders the completion script for zsh, with descriptions. It works from a folder in `fpath` and when sourced. */
 export function renderZsh({ name, commands, options }: ProgramShape): string {
@@ -168,29 +140,21 @@ if [ "$funcstack[1]" = "_${name}" ]; then _${name} "$@"; else compdef _${name} $
 `;
 }
 
-function renderZshCommand({ name, options, words }: CommandShape): string {
-  const specs = [
-    ...options.map(renderZshOption),
-    ...(words === undefined ? [] : [quoteZsh(`*:word:${formatZshAction(words)}`)]),
-  ];
+function renderZshCommand({ name, options, arguments: words }: CommandShape): string {
+  const specs = options.map(renderZshOption);
+  if (words !== undefined) specs.push(quoteZsh(`*:word:${formatZshAction(words)}`));
   return `        ${name}) _arguments ${specs.join(' ')} ;;`;
 }
 
 function renderZshOption({ names, description, value }: OptionShape): string {
   const text = `[${escapeColons(description).replaceAll(/[[\]]/g, String.raw`\$&`)}]`;
-  const argument = value === undefined ? '' : `:${escapeColons(value.name)}:${formatZshAction(value.completion)}`;
+  const argument = value === undefined ? '' : `:${escapeColons(value.name)}:${formatZshAction(value)}`;
   return names.map((name) => quoteZsh(`${name}${text}${argument}`)).join(' ');
 }
 
-function formatZshAction(completion: Completion): string {
-  switch (completion.kind) {
-    case 'words':
-      return `(${completion.words.join(' ')})`;
-    case 'files':
-      return '_files';
-    case 'anything':
-      return ' ';
-  }
+function formatZshAction({ words, areFiles }: Completion): string {
+  if (words.length > 0) return `(${words.join(' ')})`;
+  return areFiles ? '_files' : ' ';
 }
 
 function escapeColons(text: string): string {
@@ -215,30 +179,21 @@ export function renderFish({ name, commands, options }: ProgramShape): string {
   return `${lines.join('\n')}\n`;
 }
 
-function renderFishCommand({ name, options, words }: CommandShape, prefix: string): string[] {
+function renderFishCommand({ name, options, arguments: words = NOTHING }: CommandShape, prefix: string): string[] {
   const condition = `-n ${quoteFish(`__fish_seen_subcommand_from ${name}`)}`;
-  return [
-    ...options.map((option) => `${prefix} ${condition} ${renderFishOption(option)}`),
-    ...(words === undefined || words.kind === 'anything' ? [] : [`${prefix} ${condition} ${formatFishWords(words)}`]),
-  ];
+  const specs = [...options.map(renderFishOption), ...formatFishWords(words)];
+  return specs.map((spec) => `${prefix} ${condition} ${spec}`);
 }
 
 function renderFishOption({ names, description, value }: OptionShape): string {
   const flags = names.map((name) => (name.startsWith('--') ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`));
-  const valueWords =
-    value === undefined ? [] : [value.completion.kind === 'files' ? '-r' : '-x', formatFishWords(value.completion)];
-  return [...flags, ...valueWords, `-d ${quoteFish(description)}`].filter((word) => word !== '').join(' ');
+  const valueWords = value === undefined ? [] : [value.areFiles ? '-r' : '-x', ...formatFishWords(value)];
+  return [...flags, ...valueWords, `-d ${quoteFish(description)}`].join(' ');
 }
 
-function formatFishWords(completion: Completion): string {
-  switch (completion.kind) {
-    case 'words':
-      return `-a ${quoteFish(completion.words.join(' '))}`;
-    case 'files':
-      return '-F';
-    case 'anything':
-      return '';
-  }
+function formatFishWords({ words, areFiles }: Completion): string[] {
+  if (areFiles) return ['-F'];
+  return words.length === 0 ? [] : [`-a ${quoteFish(words.join(' '))}`];
 }
 
 function quoteFish(text: string): string {
@@ -248,14 +203,13 @@ function quoteFish(text: string): string {
 /** Renders the completion script for PowerShell 5.1 and later. Without a suggestion, it completes file names. */
 export function renderPowerShell({ name, commands, options }: ProgramShape): string {
   const listFlags = (shapes: readonly OptionShape[]): string => formatList(shapes.flatMap(({ names }) => names));
-  const listWords = (completion: Completion | undefined): string =>
-    formatList(completion?.kind === 'words' ? completion.words : []);
   const values = commands.flatMap((command) =>
-    command.options.flatMap(({ names, value }) =>
-      value === undefined
+    command.options.flatMap(({ names, value }) => {
+      const words = value && formatList(value.words);
+      return words === undefined
         ? []
-        : names.map((option) => `    ${quotePowerShell(`${command.name} ${option}`)} = ${listWords(value.completion)}`),
-    ),
+        : names.map((option) => `    ${quotePowerShell(`${command.name} ${option}`)} = ${words}`);
+    }),
   );
   return `# ${name} completion for PowerShell
 Register-ArgumentCompleter -Native -CommandName ${name} -ScriptBlock {
@@ -265,7 +219,7 @@ Register-ArgumentCompleter -Native -CommandName ${name} -ScriptBlock {
 ${commands.map((command) => `    ${quotePowerShell(command.name)} = ${listFlags(command.options)}`).join('\n')}
   }
   $words = @{
-${commands.map((command) => `    ${quotePowerShell(command.name)} = ${listWords(command.words)}`).join('\n')}
+${commands.map((command) => `    ${quotePowerShell(command.name)} = ${formatList(command.arguments?.words ?? [])}`).join('\n')}
   }
   $values = @{
 ${values.join('\n')}

@@ -26,8 +26,6 @@ const ACP_OPTIONS = {
   '--ignore-mcp-servers': "ignore the editor's MCP servers, for engines that do not support them",
 } as const;
 
-type AcpFlags = FlagsOf<typeof ACP_OPTIONS>;
-
 export const addAcpCommand = defineCommand('acp', {
   summary: 'serve an editor over the Agent Client Protocol: every prompt starts a run',
   options: ACP_OPTIONS,
@@ -37,7 +35,7 @@ export const addAcpCommand = defineCommand('acp', {
 
 async function serveEditor(
   context: CommandContext,
-  flags: AcpFlags,
+  flags: FlagsOf<typeof ACP_OPTIONS>,
   io: CommandIo,
   signal: AbortSignal,
 ): Promise<ExitCode> {

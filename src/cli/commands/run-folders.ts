@@ -150,7 +150,7 @@ function encodeWith(projection: Projection<object>): Encoder {
   };
 }
 
-/** Uses `JSON.stringify`, which is many times faster than `renderJson`: events are plain objects of bounded depth. */
+/** Uses `JSON.stringify`, which is many times faster than `renderJson`: events contain no bigints. */
 function renderLines(values: readonly object[]): string {
   let lines = '';
   for (const value of values) lines += `${escapeControls(JSON.stringify(value))}\n`;

@@ -69,16 +69,13 @@ async function printResult(
   io: CommandIo,
 ): Promise<void> {
   const { run, result, engine, durationMs } = endedRun;
-  if (summary === true || summaryFile !== undefined) {
-    const { renderSummary } = await import('../../server/report/index.js');
-    const markdown = renderSummary({ id: run.id, engine, durationMs, link: readJobLink(process.env), result });
-    // Printed first, because the file might not be writable.
-    if (summary === true) await io.stdout.write(markdown);
-    else await printJson({ run_id: run.id, ...result }, io);
-    if (summaryFile !== undefined) await appendFile(summaryFile, markdown);
-    return;
-  }
-  await printJson({ run_id: run.id, ...result }, io);
+  // Printed first, because the file might not be writable.
+  if (summary !== true) await printJson({ run_id: run.id, ...result }, io);
+  if (summary !== true && summaryFile === undefined) return;
+  const { renderSummary } = await import('../../server/report/index.js');
+  const markdown = renderSummary({ id: run.id, engine, durationMs, link: readJobLink(process.env), result });
+  if (summary === true) await io.stdout.write(markdown);
+  if (summaryFile !== undefined) await appendFile(summaryFile, markdown);
 }
 
 /** Returns the URL of the CI job that this process runs in, if any. */

@@ -74,7 +74,7 @@ async function serve(context: CommandContext, { flags, io, signal }: ServeOption
   // Prepared before anything is started, so invalid settings are reported first.
   const upkeep = await prepareMaintenance(context);
   const remote = await admitRemoteWorkers(context, upkeep.archive !== undefined);
-  const services = await startServices(context, { flags, metrics, upkeep });
+  const services = await startServices(context, flags, metrics, upkeep);
   try {
     const running = await runServer({
       store,
@@ -179,17 +179,16 @@ export async function prepareMaintenance({ config, store, lead, logger }: Comman
   };
 }
 
-interface ServiceOptions {
-  readonly flags: ServeFlags;
-  readonly metrics: Metrics;
-  readonly upkeep: Awaited<ReturnType<typeof prepareMaintenance>>;
-}
-
 /**
  * Starts maintenance and a worker in the process of the server; with --no-worker, reconciliation instead of the worker.
  * The demo is started later.
  */
-async function startServices(context: CommandContext, { flags, metrics, upkeep }: ServiceOptions) {
+async function startServices(
+  context: CommandContext,
+  flags: ServeFlags,
+  metrics: Metrics,
+  upkeep: Awaited<ReturnType<typeof prepareMaintenance>>,
+) {
   const { startWorker, startReaper, startMaintenance, showDemo } = await import('../../orders/dispatch/index.js');
   const { config, store, lead, logger } = context;
   const { data, agents = {} } = config;

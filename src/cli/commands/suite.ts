@@ -72,7 +72,7 @@ async function makeCase(
     note: flags.note,
     verdict: readVerdict(flags, store.now()),
   };
-  const contract = toStoredContract(await readContract(flags, io));
+  const contract = await readContract(flags, io);
   if (run === undefined) {
     const { name } = flags;
     if (name === undefined) throw new MisuseError('An answer needs a name. Add --name NAME.');
@@ -88,13 +88,6 @@ async function makeCase(
     throw new MisuseError('The contract of this run is in the database. Omit --schema and the parsing options.');
   }
   return makeRunCase({ ...options, record, folder, store, wrappers });
-}
-
-function toStoredContract(contract: Awaited<ReturnType<typeof readContract>>) {
-  if (contract === undefined) return undefined;
-  const { schema, profile, allow_partial, align } = contract;
-  const jsonSchema = schema === undefined || '~standard' in schema ? {} : { schema };
-  return { ...jsonSchema, ...omitUndefined({ profile, allow_partial, align }) };
 }
 
 function readVerdict({ verdict, why = '', who }: AddFlags, now: number) {

@@ -131,7 +131,8 @@ export async function workForServer(
       const { settings } = remote;
       // What belongs to this host comes from its own configuration, what decides about work from the server.
       const own = readWorkerSettings({ config, logger, tracing });
-      const patterns = [...settings.secretPatterns, ...(config.secrets?.patterns ?? []), escapePattern(token)];
+      const ownToken = token.replaceAll(/[^\w]/gu, '\\$&');
+      const patterns = [...settings.secretPatterns, ...(config.secrets?.patterns ?? []), ownToken];
       const runs = {
         ...own.runs,
         ...(sidecar === undefined ? {} : { sandbox: { ...own.runs.sandbox, sidecar: sidecar.socket } }),
@@ -265,10 +266,6 @@ function isCertificate(pem: string): boolean {
   } catch {
     return false;
   }
-}
-
-function escapePattern(text: string): string {
-  return text.replaceAll(/[^\w]/gu, '\\$&');
 }
 
 /**

@@ -33,4 +33,4 @@ export {
   parseCacheEntry,
   type ResultCache,
 } from './run-store.js';
-export type { ClaimedRun, RunClaim, RunFilter, RunHold, RunStore } from './run-store.js';
+export type { ClaimedRun, RunAdoption, RunClaim, RunFilter, RunHold, RunStore } from './run-store.js';

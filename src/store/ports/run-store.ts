@@ -76,6 +76,12 @@ export interface RunHold {
   readonly now: number;
 }
 
+/** A run whose claim moves from one worker to another. */
+export interface RunAdoption extends Pick<RunClaim, 'worker' | 'leaseMs' | 'now'> {
+  readonly id: string;
+  readonly from: string;
+}
+
 /** The queue of runs, and their records. Each method is one transaction; times are milliseconds since 1970. */
 export interface RunStore {
   /**
@@ -131,14 +137,7 @@ export interface RunStore {
    * Takes over a lost worker's claim on a started run, keeping the state and any posted reply. Returns undefined unless
    * that worker still holds the claim and its lease has expired.
    */
-  adoptRun(adoption: {
-    readonly id: string;
-    /** The lost worker. */
-    readonly from: string;
-    readonly worker: WorkerIdentity;
-    readonly leaseMs: number;
-    readonly now: number;
-  }): Promise<RunRecord | undefined>;
+  adoptRun(adoption: RunAdoption): Promise<RunRecord | undefined>;
   /** Ends a run without an order. Returns false if the claim is no longer valid, because another worker holds it. */
   endRun(end: RunHold & { readonly result: RunResult }): Promise<boolean>;
   /** Requests cancellation; a queued run without an order ends immediately. */

@@ -1,19 +1,14 @@
 import { performance } from 'node:perf_hooks';
-import type { Queryable } from './driver.js';
+import type { Queryable } from './database.js';
 import { readNumber } from '../rows.js';
-
-/** The database clock. Hosts that share the database agree on the time, even if their own clocks differ. */
-export interface DatabaseClock {
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
-  /** Adjusts the clock to the database's. */
-  readonly synchronize: () => Promise<void>;
-}
 
 const READ_CLOCK = `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now`;
 
-/** Between two queries, this process's monotonic clock advances the time, not the system clock. */
-export async function measureClock(database: Queryable): Promise<DatabaseClock> {
+/**
+ * Measures the database's clock: hosts that share the database agree on the time, even if their own clocks differ.
+ * Between two queries, this process's monotonic clock advances the time, not the system clock.
+ */
+export async function measureClock(database: Queryable) {
   let offset: number | undefined;
   /**
    * The database read its clock at some time between query and response. Under load the response is late, mostly

@@ -67,17 +67,13 @@ export function toStoreError(error: unknown, where: string): Error {
     return new StoreError(
       'STORE_BUSY',
       `PostgreSQL at "${where}" is busy: ${detail}. Nothing was written; try again.`,
-      {
-        cause: error,
-      },
+      { cause: error },
     );
   }
   return new StoreError(
     'STORE_FAILED',
     `PostgreSQL at "${where}" rejected a statement: ${detail}. Nothing was written; if your input is correct, report this as a bug.`,
-    {
-      cause: error,
-    },
+    { cause: error },
   );
 }
 

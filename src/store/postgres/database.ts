@@ -3,10 +3,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { callbackify } from 'node:util';
 import { isSluiceError } from '../../base/index.js';
 import { containsNul, isReadOnly, createClosedError, StoreError } from '../store-error.js';
-import type { Database, Session, GuardedChange } from '../driver.js';
+import type { Client, ClientBase, Pool, PoolClient, QueryConfig, QueryResult } from 'pg';
+import type { Database, Session, GuardedChange, Row } from '../driver.js';
 import { SCHEMA_STEPS, type SchemaStep } from '../sql/schema.js';
 import { isRetryable, isConnectionUsable, isPlanOutdated, toStoreError } from './database-error.js';
-import type { DriverClient, DriverConnection, DriverPool, DriverQuery, Queryable } from './driver.js';
+
+/** Executes statements: the pool, or one connection inside a transaction. */
+export interface Queryable {
+  /** Executes a statement. One with values is parsed once per connection. */
+  query(text: string, values?: readonly unknown[]): Promise<Pick<QueryResult<Row>, 'rows' | 'rowCount'>>;
+}
 
 export interface DatabaseOptions {
   /** The maximum number of connections; 10 by default. One more is used for notifications. */
@@ -35,7 +41,7 @@ export interface PostgresDatabase extends Database, Queryable {
   /** Runs a transaction, retried after a serialization failure or deadlock. Errors of `work` are thrown unchanged. */
   transaction<T>(work: (transaction: Queryable & Session) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** Creates a connection outside the pool, not yet connected. */
-  createClient(): DriverClient;
+  createClient(): Client;
   close(): Promise<void>;
 }
 
@@ -71,13 +77,13 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
   const { connections = 10, steps = SCHEMA_STEPS } = options;
   const { schemaVersion = steps.length } = options;
   // Not as parameters of the connection, which poolers such as PgBouncer reject.
-  const prepareConnection = callbackify(async (connection: { query(text: string): Promise<unknown> }) =>
+  const prepareConnection = callbackify(async (connection: ClientBase) =>
     connection.query(
       `SET search_path = sluice, public; SET sluice.schema_version = ${schemaVersion}; SET lock_timeout = ${lockTimeoutMs};
        SET statement_timeout = ${statementTimeoutMs}; SET idle_in_transaction_session_timeout = ${statementTimeoutMs}`,
     ),
   );
-  const pool: DriverPool = new pg.Pool({
+  const pool: Pool = new pg.Pool({
     ...settings,
     max: connections,
     // One connection stays open. Otherwise a worker that polls the queue occasionally would reconnect each time.
@@ -191,7 +197,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
 const MAX_NAMES = 500;
 
 /** Creates a function that names statements with values, so the server parses each of them once per connection. */
-function createStatementNamer(): (text: string, values: readonly unknown[] | undefined) => DriverQuery {
+function createStatementNamer(): (text: string, values: readonly unknown[] | undefined) => QueryConfig {
   const names = new Map<string, string>();
   return (text, values) => {
     if (values === undefined) return { text };
@@ -202,7 +208,7 @@ function createStatementNamer(): (text: string, values: readonly unknown[] | und
 }
 
 /** Rolls back if the connection is still usable; otherwise closes it, which ends its transaction. */
-async function releaseConnection(connection: DriverConnection, error: unknown): Promise<void> {
+async function releaseConnection(connection: PoolClient, error: unknown): Promise<void> {
   if (!isSluiceError(error) && !isConnectionUsable(error)) return connection.release(true);
   try {
     await connection.query('ROLLBACK');
@@ -238,12 +244,14 @@ export async function loadPackage<T>(name: string, load: () => Promise<T>): Prom
 
 /** Creates a session that executes the shared statements. */
 function createSession(query: Queryable['query']): Session {
-  return {
+  const session: Session = {
     all: async (sql, values) => (await query(translate(sql), values)).rows,
     get: async (sql, values) => (await query(translate(sql), values)).rows[0],
     run: async (sql, values) => (await query(translate(sql), values)).rowCount ?? 0,
     change: async (change, values) => (await query(joinChange(change), values)).rows,
+    transaction: async (work) => work(session),
   };
+  return session;
 }
 
 const translated = new Map<string, string>();
@@ -278,12 +286,20 @@ function joinChange(change: GuardedChange): string {
   return text;
 }
 
-/** Limits concurrency; excess callers wait for their turn. */
-interface ConcurrencyLimiter {
-  run<T>(work: () => Promise<T>): Promise<T>;
-}
+/** Waits that are further apart are not added up, because a mostly idle process needs no additional connection. */
+const MAX_WAIT_GAP_MS = 1000;
 
-interface ConcurrencyOptions {
+/**
+ * Limits the number of concurrent callers; the others wait for their turn. The driver's pool has a queue too, but only one timeout for waiting and
+ * connecting, so a burst of work would look like an unreachable server.
+ */
+export function createConcurrencyLimiter({
+  limit,
+  maxWaitMs,
+  countOpen,
+  openAfterMs = 0,
+  openAfterTotalMs = Number.POSITIVE_INFINITY,
+}: {
   /** The maximum number of concurrent callers. */
   readonly limit: number;
   /** A caller that has waited this long is rejected. */
@@ -294,22 +310,7 @@ interface ConcurrencyOptions {
   readonly openAfterMs?: number;
   /** How long successive callers wait in total until a connection is opened: about as long as opening it takes. */
   readonly openAfterTotalMs?: number;
-}
-
-/** Waits that are further apart are not added up, because a mostly idle process needs no additional connection. */
-const MAX_WAIT_GAP_MS = 1000;
-
-/**
- * Limits the number of concurrent callers. The driver's pool has a queue too, but only one timeout for waiting and
- * connecting, so a burst of work would look like an unreachable server.
- */
-export function createConcurrencyLimiter({
-  limit,
-  maxWaitMs,
-  countOpen,
-  openAfterMs = 0,
-  openAfterTotalMs = Number.POSITIVE_INFINITY,
-}: ConcurrencyOptions): ConcurrencyLimiter {
+}) {
   const waiting = new Set<() => void>();
   let busy = 0;
   /** The callers' total waiting time since the last connection was opened, and when it last grew. */
@@ -355,7 +356,7 @@ export function createConcurrencyLimiter({
   }
 
   return {
-    async run(work) {
+    async run<T>(work: () => Promise<T>): Promise<T> {
       await wait();
       try {
         return await work();

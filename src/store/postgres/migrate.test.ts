@@ -7,7 +7,8 @@ import { NOW, sampleClaim, sampleSubmission } from '../contract/fixtures/order-s
 import { sampleFcmp, sampleSpec } from '../contract/fixtures/run-samples.js';
 import { openPlain } from './fixtures/open-plain.js';
 import { migrate } from './migrate.js';
-import { SCHEMA_STEPS, STORED_TABLES, UNCOPIED_TABLES } from '../sql/schema.js';
+import { UNCOPIED_TABLES } from '../contract/fixtures/uncopied-tables.js';
+import { SCHEMA_STEPS, STORED_TABLES } from '../sql/schema.js';
 
 /** A step after which processes of the version before can use every table. */
 const EXPANDING = Object.assign(

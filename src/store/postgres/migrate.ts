@@ -5,8 +5,7 @@ import {
   TRANSFER_SCHEMA_VERSION,
 } from '../store-error.js';
 import { OTHER_SCHEMA_VERSION } from './database-error.js';
-import { type PostgresDatabase, openDatabase } from './database.js';
-import type { Queryable } from './driver.js';
+import { type PostgresDatabase, type Queryable, openDatabase } from './database.js';
 import { POSTGRES_SCHEMA } from './tables.js';
 import type { MigrationSide } from '../driver.js';
 import { SCHEMA_STEPS, STORED_TABLES } from '../sql/schema.js';

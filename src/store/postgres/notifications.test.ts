@@ -7,12 +7,12 @@ import { createRunResult, sampleFcmp, sampleSpec } from '../contract/fixtures/ru
 import type { Store } from '../store.js';
 import type { PostgresDatabase } from './database.js';
 import { openPlain } from './fixtures/open-plain.js';
-import { createNotifications, type Notifications } from './notifications.js';
+import { createNotifications } from './notifications.js';
 
 /** An interval longer than any test, so every wake-up is caused by a notification. */
 const NO_FALLBACK_MS = 3_600_000;
 
-function listenTo(database: PostgresDatabase, fallbackMs = NO_FALLBACK_MS): Notifications {
+function listenTo(database: PostgresDatabase, fallbackMs = NO_FALLBACK_MS) {
   const notifications = createNotifications(database, fallbackMs);
   onTestFinished(async () => notifications.close());
   return notifications;

@@ -4,10 +4,7 @@ import { listLabelSets } from '../queue-rules.js';
 import type { QueueWatcher, QueueWork } from '../driver.js';
 import { createWakers } from '../wakers.js';
 import type { PostgresDatabase } from './database.js';
-import type { DriverClient } from './driver.js';
-
-/** A queue watcher, with the worker id that its claims use. */
-export type NamedWatcher = QueueWatcher & { readonly worker: string };
+import type { Client } from 'pg';
 
 /** How often followers are woken without a notification, in case one was lost. */
 const FALLBACK_MS = 20_000;
@@ -23,36 +20,24 @@ const MAX_DELAY_MS = 5_000;
 /** Runs with a longer id cause no notifications; their followers are woken at intervals. */
 const MAX_ID_LENGTH = 1000;
 
-/**
- * Notifications from all hosts, received on one connection, which is opened for the first listener. It receives only
- * what this process follows: the tables `followers` and `queue_watchers` record the listeners, by connection number.
- */
-export interface Notifications {
-  /** Calls back after a run's new events and its end, and also at intervals. */
-  follow(runId: string, wake: () => void): () => void;
-  /** Calls back after a request to a run. */
-  watchRequests(runId: string, wake: () => void): () => void;
-  /** Calls back when this watcher is chosen. It replaces an earlier one with the same name. */
-  watchQueue(watcher: NamedWatcher, wake: (work?: QueueWork) => void): () => void;
-  /** The number that this process's watchers are registered with; null while they are not registered. */
-  readonly listener: string | null;
-  close(): Promise<void>;
-}
-
+/** A queue watcher, with the worker id that its claims use, and its callback. */
 interface WatcherEntry {
-  readonly watcher: NamedWatcher;
+  readonly watcher: QueueWatcher & { readonly worker: string };
   readonly wake: (work?: QueueWork) => void;
 }
 
-/** Creates a store's listener, which connects for its first watcher. */
+/**
+ * Receives notifications from all hosts on one connection, which is opened for the first watcher. It receives only
+ * what this process follows: the tables `followers` and `queue_watchers` record the listeners, by connection number.
+ */
 export function createNotifications(
   database: Pick<PostgresDatabase, 'query' | 'createClient'>,
   fallbackMs: number = FALLBACK_MS,
-): Notifications {
+) {
   const followers = createWakers();
   const requests = createWakers();
   const watchers = new Map<string, WatcherEntry>();
-  let client: DriverClient | undefined;
+  let client: Client | undefined;
   /** The number of the current connection, once it listens. */
   let listener: string | undefined;
   /** The runs, and the watchers by name, that are registered in the tables. */
@@ -94,15 +79,13 @@ export function createNotifications(
   function connect(): void {
     const newClient = database.createClient();
     client = newClient;
-    newClient.on('notification', ({ channel, payload = '' }: { channel: string; payload?: string }) =>
-      receive(channel, payload),
-    );
+    newClient.on('notification', ({ channel, payload = '' }) => receive(channel, payload));
     newClient.on('error', () => reconnect(newClient));
     newClient.on('end', () => reconnect(newClient));
     void listenOn(newClient).catch(() => reconnect(newClient));
   }
 
-  async function listenOn(newClient: DriverClient): Promise<void> {
+  async function listenOn(newClient: Client): Promise<void> {
     await newClient.connect();
     // A new number for each connection, because the server might not have noticed yet that the previous connection is
     // gone.
@@ -118,7 +101,7 @@ export function createNotifications(
     wakeAll();
   }
 
-  function reconnect(lostClient: DriverClient): void {
+  function reconnect(lostClient: Client): void {
     if (client !== lostClient) return;
     client = undefined;
     listener = undefined;
@@ -135,7 +118,9 @@ export function createNotifications(
   function register(): void {
     isStale = true;
     registering ??= update()
-      .catch(() => undefined)
+      .catch(() => {
+        isStale = true;
+      })
       .finally(() => {
         registering = undefined;
       });
@@ -146,12 +131,7 @@ export function createNotifications(
       const number = listener;
       if (!isStale || number === undefined || isClosed) return;
       isStale = false;
-      try {
-        await updateOnce(number);
-      } catch (error) {
-        isStale = true;
-        throw error;
-      }
+      await updateOnce(number);
     }
   }
 
@@ -228,9 +208,12 @@ export function createNotifications(
   }
 
   return {
-    follow: (runId, wake) => add(() => followers.watch(runId, wake)),
-    watchRequests: (runId, wake) => add(() => requests.watch(runId, wake)),
-    watchQueue: (watcher, wake) =>
+    /** Calls back after a run's new events and its end, and also at intervals. */
+    follow: (runId: string, wake: () => void) => add(() => followers.watch(runId, wake)),
+    /** Calls back after a request to a run. */
+    watchRequests: (runId: string, wake: () => void) => add(() => requests.watch(runId, wake)),
+    /** Calls back when this watcher is chosen. It replaces an earlier one with the same name. */
+    watchQueue: (watcher: WatcherEntry['watcher'], wake: WatcherEntry['wake']) =>
       add(() => {
         const entry = { watcher, wake };
         watchers.set(watcher.worker, entry);
@@ -238,10 +221,11 @@ export function createNotifications(
           if (watchers.get(watcher.worker) === entry) watchers.delete(watcher.worker);
         };
       }),
+    /** The number that this process's watchers are registered with; null while they are not registered. */
     get listener() {
       return listener ?? null;
     },
-    async close() {
+    async close(): Promise<void> {
       isClosed = true;
       const currentClient = client;
       followers.clear();

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { createStore, type Store, type StoreOptions } from '../store.js';
 import type { Dialect, Row } from '../driver.js';
-import { measureClock, type DatabaseClock } from './clock.js';
-import { openDatabase, type PostgresDatabase } from './database.js';
+import { measureClock } from './clock.js';
+import { openDatabase, type PostgresDatabase, type Queryable } from './database.js';
 import { migrate } from './migrate.js';
 import { createNotifications } from './notifications.js';
 import type { RunClaim } from '../ports/index.js';
-import type { Queryable } from './driver.js';
 import {
   CHARACTERS_PER_PAGE,
   encodeBody,
@@ -32,7 +31,7 @@ export async function openPostgresStore(url: string, options: StoreOptions = {})
   }
 }
 
-function createDialect(database: PostgresDatabase, clock: DatabaseClock): Dialect {
+function createDialect(database: PostgresDatabase, clock: Awaited<ReturnType<typeof measureClock>>): Dialect {
   const notifications = createNotifications(database);
   return {
     database,
@@ -45,8 +44,8 @@ function createDialect(database: PostgresDatabase, clock: DatabaseClock): Dialec
     async announce({ messages = false }) {
       if (messages) await database.query('SELECT sluice.wake_deliverer()');
     },
-    watchRun: (runId, wake) => notifications.follow(runId, wake),
-    watchRequests: (runId, wake) => notifications.watchRequests(runId, wake),
+    watchRun: notifications.follow,
+    watchRequests: notifications.watchRequests,
     watchQueue: (wake, watcher) => notifications.watchQueue({ worker: randomUUID(), ...watcher }, wake),
     async close() {
       await notifications.close();
@@ -129,7 +128,12 @@ function createEvents(database: PostgresDatabase): Pick<Dialect, 'addEvents' | '
     // Appending events must not use all of a worker's connections, because it also renews its claims through them.
     eventWrites: database.connections > 2 ? 2 : 1,
     async addEvents(rows) {
-      if (await insertNew(database, rows)) return [];
+      const added = await insertRows(database, rows).catch((error: unknown) => {
+        if (isDuplicate(error)) return undefined;
+        throw error;
+      });
+      if (added === rows.length) return [];
+      // Some events are stored already, or belong to a run that its worker does not hold; others might be inserted now.
       const lost: EventRow[] = [];
       for (const row of rows) if (!(await insertMissing(database, row))) lost.push(row);
       return lost;
@@ -140,16 +144,6 @@ function createEvents(database: PostgresDatabase): Pick<Dialect, 'addEvents' | '
       return rows.map((row) => row['body']);
     },
   };
-}
-
-/** Inserts rows; false if some events are stored already. Other rows might have been inserted. */
-async function insertNew(database: Queryable, rows: readonly EventRow[]): Promise<boolean> {
-  try {
-    return (await insertRows(database, rows)) === rows.length;
-  } catch (error) {
-    if (isDuplicate(error)) return false;
-    throw error;
-  }
 }
 
 /**

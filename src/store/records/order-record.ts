@@ -14,7 +14,6 @@ import { workOrder } from './work-order.js';
 import { RESULT_CODES, workResult } from './work-result.js';
 import { problemSchema, readingSource, readingSchema } from './reading.js';
 
-/** One fact about a work result: the claim, its source, and whether it is true. */
 export const evidenceSchema = object(
   {
     claim: oneOf(['commit', 'pr', 'tests', 'paths', 'result']),
@@ -78,7 +77,6 @@ export const issueSchema = object(
   },
 );
 
-/** See {@link issueState}. */
 export type IssueState = FromSchema<typeof issueState>;
 
 /** One issue. */
@@ -110,7 +108,6 @@ export const orderRecordSchema = object(
   },
 );
 
-/** See {@link orderState}. */
 export type OrderState = FromSchema<typeof orderState>;
 
 /** One stored order. */
@@ -205,7 +202,6 @@ export const changeSchema = object(
 
 export type ChangedFile = FromSchema<typeof changedFileSchema>;
 
-/** The changes an order has made since it started. */
 export type Change = FromSchema<typeof changeSchema>;
 
 /** A reviewer's comment on a changed line. */
@@ -220,7 +216,6 @@ const lineCommentSchema = object({
 /** Review comments; more would not fit into the instructions of a retry. */
 export const lineComments = { type: 'array', maxItems: 100, items: lineCommentSchema } as const;
 
-/** A reviewer's comment on a changed line. */
 export type LineComment = FromSchema<typeof lineCommentSchema>;
 
 /** The orders of a race with their changes, or a single order that is not part of a race. */
@@ -243,7 +238,6 @@ export const raceSchema = object({
   ),
 });
 
-/** The orders of a race with their changes. */
 export type Race = FromSchema<typeof raceSchema>;
 
 /** The possible human decisions. `edit`: the user corrects the result and accepts it. */
@@ -365,5 +359,4 @@ export const sinkStateSchema = object({
   oldest_at: timestamp,
 });
 
-/** A sink with undelivered comments. */
 export type SinkState = FromSchema<typeof sinkStateSchema>;

@@ -7,7 +7,6 @@ export const readingSource = oneOf(['json', 'text', 'streams', 'none']);
 /** A reason why a reading is not accepted; the codes are listed in `docs/errors.md`. */
 export const problemSchema = object({ code: name, message: text }, { path: text });
 
-/** The result read from an agent's output, and the problems with it. */
 export const readingSchema = object(
   {
     source: readingSource,
@@ -32,7 +31,6 @@ export const readingSchema = object(
   },
 );
 
-/** See {@link problemSchema}. */
 export type Problem = FromSchema<typeof problemSchema>;
 
 /** The result read from an agent's output, and the problems with it. */

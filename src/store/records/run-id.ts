@@ -16,24 +16,17 @@ export function formatRunId(now: number, role: string, number: number): string {
   return `${new Date(now).toISOString().slice(0, 10)}-${role}-${String(number).padStart(4, '0')}`;
 }
 
-export interface RunIdParts {
-  /** `2026-11-15`, in UTC. */
-  readonly date: string;
-  readonly role: string;
-  readonly number: number;
-}
-
 const pattern = /^(\d{4}-\d{2}-\d{2})-(.+)-(\d{4,15})$/;
 const role = new RegExp(ROLE_PATTERN);
 
 /**
- * Splits a run id into its parts; undefined if it is not a run id. The number comes last, so a role can contain
+ * Splits a run id into its parts, the date in UTC; undefined if it is not a run id. The number comes last, so a role can contain
  * hyphens.
  *
  * @example
  * parseRunId('2026-11-15-backend-0003') // { date: '2026-11-15', role: 'backend', number: 3 }
  */
-export function parseRunId(text: string): RunIdParts | undefined {
+export function parseRunId(text: string): { date: string; role: string; number: number } | undefined {
   const match = text.length > RUN_ID_LENGTH ? null : pattern.exec(text);
   const [, date = '', name = '', digits = ''] = match ?? [];
   if (match === null || name.length > ROLE_LENGTH || !role.test(name) || !isDay(date)) return undefined;

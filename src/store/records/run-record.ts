@@ -33,7 +33,6 @@ const waitingForSchema = {
   ],
 } as const;
 
-/** See {@link waitingForSchema}. */
 export type WaitingFor = FromSchema<typeof waitingForSchema>;
 
 /**
@@ -105,7 +104,6 @@ export const runRecordSchema = object(
   },
 );
 
-/** See {@link runState}. */
 export type RunState = FromSchema<typeof runState>;
 
 /** The worker that made a claim, with enough detail to check after a crash whether its process is still alive. */
@@ -113,7 +111,6 @@ export type WorkerIdentity = FromSchema<typeof workerIdentitySchema>;
 
 export type RunRecord = FromSchema<typeof runRecordSchema>;
 
-/** See {@link refusedAnswerSchema}. */
 export type RefusedAnswer = FromSchema<typeof refusedAnswerSchema>;
 
 /** The answer to a permission request, and its author. */
@@ -164,7 +161,6 @@ export const workerSchema = object({
   runs: arrayOf(name),
 });
 
-/** A worker's last report. */
 export type WorkerRecord = FromSchema<typeof workerSchema>;
 
 /** A minute in which a schedule was due: what it did, and why. */
@@ -178,13 +174,11 @@ export const scheduleTickSchema = object({
   run_id: orNull(name),
 });
 
-/** See {@link scheduleTickSchema}. */
 export type ScheduleTick = FromSchema<typeof scheduleTickSchema>;
 
 /** Who paused a schedule, why and when. */
 export const schedulePauseSchema = object({ schedule: name, who: name, why: text, at: timestamp });
 
-/** See {@link schedulePauseSchema}. */
 export type SchedulePause = FromSchema<typeof schedulePauseSchema>;
 
 /** A configured schedule: when it is due next, and what its last tick did. */
@@ -200,7 +194,6 @@ export const scheduleSchema = object({
   last: orNull(scheduleTickSchema),
 });
 
-/** See {@link scheduleSchema}. */
 export type ScheduleView = FromSchema<typeof scheduleSchema>;
 
 const amount = { type: 'number', minimum: 0 } as const;
@@ -222,8 +215,6 @@ export const budgetsSchema = object({
   waiting: arrayOf(object({ run: name, budget: name, opens_at: timestamp })),
 });
 
-/** See {@link budgetSchema}. */
 export type Budget = FromSchema<typeof budgetSchema>;
 
-/** See {@link budgetsSchema}. */
 export type BudgetReport = FromSchema<typeof budgetsSchema>;

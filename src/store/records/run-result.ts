@@ -8,7 +8,6 @@ export const runOutcome = oneOf(['success', 'failed', 'canceled', 'comment']);
 /** How much the answer had to be changed to meet the contract. */
 export const repairLevel = oneOf(['none', 'deterministic_generic', 'schema_aligned']);
 
-/** Why there is no value, and which candidates were tried. */
 export const runFailureSchema = object(
   { category: oneOf(ERROR_CATEGORIES), code: name, message: text },
   {
@@ -127,13 +126,10 @@ export type RunResult = FromSchema<typeof runResultSchema>;
 /** Unknown types and fields in the output of an engine, counted over all attempts. */
 export type RunDrift = FromSchema<typeof driftSchema>;
 
-/** A diagnostic of the engine or its reader. */
 export type RunDiagnostic = FromSchema<typeof diagnosticSchema>;
 
-/** A tool that the agent was not allowed to use. */
 export type RunDenial = FromSchema<typeof denialSchema>;
 
-/** Whether a process was sandboxed. */
 export type RunSandbox = FromSchema<typeof runSandboxSchema>;
 
 /** The process of an attempt and how it exited. */
@@ -156,11 +152,8 @@ export const RUN_WARNING_CODES = [
   'SANDBOX_INCOMPLETE',
 ] as const;
 
-/** One of {@link RUN_WARNING_CODES}. */
-type RunWarningCode = (typeof RUN_WARNING_CODES)[number];
-
 /** A warning about a result that is otherwise valid. */
 export interface RunWarning {
-  readonly code: RunWarningCode;
+  readonly code: (typeof RUN_WARNING_CODES)[number];
   readonly message: string;
 }

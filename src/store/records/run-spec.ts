@@ -14,7 +14,6 @@ const approvalRuleSchema = object(
   },
 );
 
-/** See {@link approvalRuleSchema}. */
 export type ApprovalRule = FromSchema<typeof approvalRuleSchema>;
 
 /** The approval rules in the configuration or in a run spec. */
@@ -104,7 +103,6 @@ export const labelsSchema = {
   additionalProperties: { type: 'string', pattern: LABEL_PATTERN },
 } as const;
 
-/** See {@link labelsSchema}. */
 export type Labels = FromSchema<typeof labelsSchema>;
 
 const placementFields = {

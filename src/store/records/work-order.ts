@@ -135,10 +135,8 @@ export const WORK_REQUEST_SCHEMA = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   $id: 'urn:sluice:schema:work-request:1.0',
   title: 'WorkRequest',
-  type: 'object',
-  properties: fields,
+  ...workRequest,
   required,
-  additionalProperties: false,
 } as const;
 
 export const workOrder = {

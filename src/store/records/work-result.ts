@@ -16,7 +16,6 @@ export const RESULT_CODES = [
   'superseded',
 ] as const;
 
-/** One of {@link RESULT_CODES}. */
 export type ResultCode = (typeof RESULT_CODES)[number];
 
 const text = { type: 'string' } as const;

@@ -4,7 +4,12 @@ import { readNumber, readText, readTextOrNull } from '../rows.js';
 /** Tracks the usage of runs and their budget shares. Times are milliseconds since 1970. */
 export interface Budgets {
   /** Records who requested a run, before it starts. */
-  recordRequest(request: BudgetRequest): Promise<void>;
+  recordRequest(request: {
+    readonly run: string;
+    readonly caller: string | null;
+    readonly issueRef: string | null;
+    readonly now: number;
+  }): Promise<void>;
   /** Returns a run's caller and issue; undefined if nothing was recorded. */
   findRequest(run: string): Promise<{ readonly caller: string | null; readonly issueRef: string | null } | undefined>;
   /**
@@ -12,9 +17,19 @@ export interface Budgets {
    * cannot exceed the budgets. If a budget is used up, reserves nothing, records that the run is waiting for that
    * budget, and returns it.
    */
-  reserveBudget(reservation: BudgetReservation): Promise<BudgetLimit | undefined>;
+  reserveBudget(reservation: {
+    readonly run: string;
+    readonly issueRef: string | null;
+    readonly now: number;
+    readonly limits: readonly BudgetLimit[];
+  }): Promise<BudgetLimit | undefined>;
   /** Records a run's usage so far, and returns a budget that it exceeds. */
-  spendBudget(spending: BudgetSpending): Promise<BudgetLimit | undefined>;
+  spendBudget(spending: {
+    readonly run: string;
+    readonly tokens: number;
+    readonly cost: number;
+    readonly limits: readonly BudgetLimit[];
+  }): Promise<BudgetLimit | undefined>;
   /** Returns the used and reserved amounts of budgets, in the order of `limits`. */
   measureBudgets(limits: readonly BudgetLimit[]): Promise<readonly BudgetUse[]>;
   /** Lists the issues and callers that used the most tokens, and the runs waiting for a budget. */
@@ -43,30 +58,6 @@ export interface BudgetLimit {
   readonly cost: number | null;
 }
 
-/** Who requested a run, and for which issue. */
-interface BudgetRequest {
-  readonly run: string;
-  readonly caller: string | null;
-  readonly issueRef: string | null;
-  readonly now: number;
-}
-
-/** A run that is about to start. */
-interface BudgetReservation {
-  readonly run: string;
-  readonly issueRef: string | null;
-  readonly now: number;
-  readonly limits: readonly BudgetLimit[];
-}
-
-/** The usage of a run so far. */
-interface BudgetSpending {
-  readonly run: string;
-  readonly tokens: number;
-  readonly cost: number;
-  readonly limits: readonly BudgetLimit[];
-}
-
 /** The used amounts (`tokens`, `cost`), and the used and reserved amounts together (`heldTokens`, `heldCost`). */
 export interface BudgetUse {
   readonly tokens: number;
@@ -89,42 +80,22 @@ export function describeBudget({ scope, name }: Pick<BudgetLimit, 'scope' | 'nam
   return scope === 'day' ? 'day' : `${scope} ${name}`;
 }
 
-/**
- * Computes a run's share from the used and reserved amounts of all other runs, or returns the budget that is used up.
- * If less than a share remains, the run gets the rest.
- */
-function shareBudgets(
-  limits: readonly BudgetLimit[],
-  others: readonly BudgetUse[],
-): { readonly tokens: number; readonly cost: number } | { readonly exhausted: BudgetLimit } {
-  const share = { tokens: Number.POSITIVE_INFINITY, cost: Number.POSITIVE_INFINITY };
-  for (const [index, limit] of limits.entries()) {
-    const { heldTokens = 0, heldCost = 0 } = others[index] ?? {};
-    for (const [unit, held] of [
-      ['tokens', heldTokens],
-      ['cost', heldCost],
-    ] as const) {
-      const most = limit[unit];
-      if (most === null) continue;
-      if (held >= most) return { exhausted: limit };
-      const part = most / SHARES_PER_BUDGET;
-      share[unit] = Math.min(share[unit], most - held, unit === 'tokens' ? Math.ceil(part) : part);
-    }
+/** A budget with its use by all other runs. */
+type MeasuredBudget = BudgetUse & { readonly limit: BudgetLimit };
+
+/** Computes a run's share, or finds the budget that is used up. If less than a share remains, the run gets the rest. */
+function shareBudgets(budgets: readonly MeasuredBudget[]) {
+  let [tokens, cost] = [Infinity, Infinity];
+  for (const { limit, heldTokens, heldCost } of budgets) {
+    const { tokens: mostTokens, cost: mostCost } = readLimit(limit);
+    if (heldTokens >= mostTokens || heldCost >= mostCost) return { exhausted: limit, tokens: 0, cost: 0 };
+    tokens = Math.min(tokens, mostTokens - heldTokens, Math.ceil(mostTokens / SHARES_PER_BUDGET));
+    cost = Math.min(cost, mostCost - heldCost, mostCost / SHARES_PER_BUDGET);
   }
-  return {
-    tokens: Number.isFinite(share.tokens) ? share.tokens : 0,
-    cost: Number.isFinite(share.cost) ? share.cost : 0,
-  };
+  return { tokens: Number.isFinite(tokens) ? tokens : 0, cost: Number.isFinite(cost) ? cost : 0 };
 }
 
-/** Finds the first budget that a run exceeds, given the used and reserved amounts of all other runs. */
-function findExceeded({ tokens, cost, limits }: BudgetSpending, others: readonly BudgetUse[]): BudgetLimit | undefined {
-  return limits.find((limit, index) => {
-    const { heldTokens = 0, heldCost = 0 } = others[index] ?? {};
-    if (limit.tokens !== null && heldTokens + tokens > limit.tokens) return true;
-    return limit.cost !== null && heldCost + cost > limit.cost;
-  });
-}
+const readLimit = ({ tokens, cost }: BudgetLimit) => ({ tokens: tokens ?? Infinity, cost: cost ?? Infinity });
 
 /** Creates the store's budget methods. */
 export function createBudgets(database: Database): Budgets {
@@ -143,18 +114,20 @@ export function createBudgets(database: Database): Budgets {
       database.exclusive('budgets', async (session) => {
         await session.run(DELETE_OLD, [now - BUDGET_ROW_TTL_MS, run]);
         await session.run(DELETE_OLD_TOTALS, [Math.floor((now - BUDGET_ROW_TTL_MS) / DAY_MS)]);
-        const share = shareBudgets(limits, await measureAll(session, limits, run));
-        const exhausted = 'exhausted' in share ? share.exhausted : undefined;
-        const { tokens, cost } = 'exhausted' in share ? { tokens: 0, cost: 0 } : share;
+        const { exhausted, tokens, cost } = shareBudgets(await measureAll(session, limits, run));
         const waitsFor = exhausted === undefined ? null : describeBudget(exhausted);
         await session.run(RESERVE, [run, issueRef, now, tokens, cost, waitsFor]);
         return exhausted;
       }),
-    async spendBudget(spending) {
-      await database.run(SPEND, [spending.tokens, spending.cost, spending.run]);
-      return findExceeded(spending, await measureAll(database, spending.limits, spending.run));
+    async spendBudget({ run, tokens, cost, limits }) {
+      await database.run(SPEND, [tokens, cost, run]);
+      const exceeded = (await measureAll(database, limits, run)).find(({ limit, heldTokens, heldCost }) => {
+        const most = readLimit(limit);
+        return heldTokens + tokens > most.tokens || heldCost + cost > most.cost;
+      });
+      return exceeded?.limit;
     },
-    measureBudgets: async (limits) => measureAll(database, limits, ''),
+    measureBudgets: async (limits) => (await measureAll(database, limits, '')).map(({ limit: _, ...use }) => use),
     async listBudgetUse(limit, since) {
       const issues = await database.all(LIST_MOST_USED, ['issue', 0, limit]);
       const callers = await database.all(LIST_MOST_USED, ['caller', Math.floor(since / DAY_MS), limit]);
@@ -167,9 +140,7 @@ export function createBudgets(database: Database): Budgets {
     },
     async countBudgetWaits(budget) {
       const row =
-        budget === undefined
-          ? await database.get(COUNT_WAITS)
-          : await database.get(BUDGET_STATEMENTS.COUNT_WAITS_FOR, [budget]);
+        budget === undefined ? await database.get(COUNT_WAITS) : await database.get(COUNT_WAITS_FOR, [budget]);
       return readNumber(row ?? {}, 'count');
     },
   };
@@ -177,19 +148,21 @@ export function createBudgets(database: Database): Budgets {
 
 const DAY_MS = 86_400_000;
 
-async function measureAll(session: Session, limits: readonly BudgetLimit[], except: string): Promise<BudgetUse[]> {
-  const uses: BudgetUse[] = [];
-  for (const { scope, name, since } of limits) {
+async function measureAll(session: Session, limits: readonly BudgetLimit[], except: string): Promise<MeasuredBudget[]> {
+  const budgets: MeasuredBudget[] = [];
+  for (const limit of limits) {
+    const { scope, name, since } = limit;
     const values = [scope, name, since, except, Math.floor(since / DAY_MS)];
-    const row = (await session.get(BUDGET_STATEMENTS.MEASURE, values)) ?? {};
-    uses.push({
+    const row = (await session.get(MEASURE, values)) ?? {};
+    budgets.push({
+      limit,
       tokens: Number(row['tokens']),
       cost: Number(row['cost']),
       heldTokens: Number(row['held_tokens']),
       heldCost: Number(row['held_cost']),
     });
   }
-  return uses;
+  return budgets;
 }
 
 /** Entries that no longer count against any budget; those that another process is deleting are skipped. */
@@ -220,27 +193,25 @@ const COUNT_WAITS = `SELECT count(*) AS count ${FROM_WAITING}`;
 const IS_COUNTED = `
   at >= $3::bigint AND CASE $1::text WHEN 'day' THEN true WHEN 'issue' THEN issue_ref = $2::text ELSE budget_entries.caller = $2::text END`;
 
-/** Exported for the query plan tests. */
-export const BUDGET_STATEMENTS = {
-  /**
-   * Returns the usage of all runs except one, and that usage plus the unused shares of open runs. Usage comes from
-   * daily totals; only open runs are read one by one. A run's share counts until it has ended, however it ended.
-   */
-  MEASURE: `
-    SELECT used.tokens - own.tokens AS tokens, used.cost - own.cost AS cost,
-      used.tokens - own.tokens + held.tokens AS held_tokens, used.cost - own.cost + held.cost AS held_cost
-    FROM (
-      SELECT coalesce(sum(tokens), 0) AS tokens, coalesce(sum(cost), 0) AS cost
-      FROM budget_totals WHERE scope = $1::text AND name = $2::text AND day >= $5) AS used, (
-      SELECT coalesce(sum(tokens), 0) AS tokens, coalesce(sum(cost), 0) AS cost
-      FROM budget_entries WHERE run = $4 AND ${IS_COUNTED}) AS own, (
-      SELECT coalesce(sum(greatest(held_tokens - tokens, 0)), 0) AS tokens,
-        coalesce(sum(greatest(held_cost - cost, 0)), 0) AS cost
-      FROM runs INDEXED BY runs_busy CROSS JOIN budget_entries ON run = runs.id
-      WHERE runs.state IN ('running', 'waiting') AND run <> $4 AND ${IS_COUNTED}) AS held`,
-  /** Stops counting early, because every run that has to wait counts the others. */
-  COUNT_WAITS_FOR: `
-    SELECT count(*) AS count FROM (
-      SELECT 1 FROM budget_entries INDEXED BY budget_entries_waiting CROSS JOIN runs ON runs.id = run
-      WHERE waits_for = $1 AND runs.state = 'queued' LIMIT ${MAX_COUNTED_WAITS}) AS counted`,
-} as const;
+/**
+ * Returns the usage of all runs except one, and that usage plus the unused shares of open runs. Usage comes from
+ * daily totals; only open runs are read one by one. A run's share counts until it has ended, however it ended.
+ */
+export const MEASURE = `
+  SELECT used.tokens - own.tokens AS tokens, used.cost - own.cost AS cost,
+    used.tokens - own.tokens + held.tokens AS held_tokens, used.cost - own.cost + held.cost AS held_cost
+  FROM (
+    SELECT coalesce(sum(tokens), 0) AS tokens, coalesce(sum(cost), 0) AS cost
+    FROM budget_totals WHERE scope = $1::text AND name = $2::text AND day >= $5) AS used, (
+    SELECT coalesce(sum(tokens), 0) AS tokens, coalesce(sum(cost), 0) AS cost
+    FROM budget_entries WHERE run = $4 AND ${IS_COUNTED}) AS own, (
+    SELECT coalesce(sum(greatest(held_tokens - tokens, 0)), 0) AS tokens,
+      coalesce(sum(greatest(held_cost - cost, 0)), 0) AS cost
+    FROM runs INDEXED BY runs_busy CROSS JOIN budget_entries ON run = runs.id
+    WHERE runs.state IN ('running', 'waiting') AND run <> $4 AND ${IS_COUNTED}) AS held`;
+
+/** Stops counting early, because every run that has to wait counts the others. */
+export const COUNT_WAITS_FOR = `
+  SELECT count(*) AS count FROM (
+    SELECT 1 FROM budget_entries INDEXED BY budget_entries_waiting CROSS JOIN runs ON runs.id = run
+    WHERE waits_for = $1 AND runs.state = 'queued' LIMIT ${MAX_COUNTED_WAITS}) AS counted`;

@@ -9,7 +9,7 @@ import { containsNul } from '../store-error.js';
 
 /** Creates the store's methods for claiming runs, and for starting, renewing, releasing and ending claimed runs. */
 export function createClaims({ database, announce, claimNext }: Dialect) {
-  const renew = gatherCalls(async (renewals: readonly Renewal[]) => {
+  const renew = gatherCalls(async (renewals: readonly { id: string; worker_id: string; until: number }[]) => {
     const rows = await database.all(RENEW, [JSON.stringify(renewals)]);
     const renewed = new Map(rows.map((row) => [readText(row, 'id'), row]));
     return renewals.map(({ id }) => renewed.get(id));
@@ -71,7 +71,7 @@ export function createClaims({ database, announce, claimNext }: Dialect) {
     },
 
     findRepositoryStart: async (id) =>
-      findOne(database, 'SELECT start FROM repository_starts WHERE run = $1', [id], (row) => readText(row, 'start')),
+      findOne(database, FIND_REPOSITORY_START, [id], (row) => readText(row, 'repository_start')),
 
     async listExpiredRuns(now, { after, host } = {}) {
       const rows = await database.all(LIST_EXPIRED, [now, after ?? null, host ?? null, MAX_EXPIRED]);
@@ -119,23 +119,21 @@ export const IS_HELD = `state IN ('running', 'waiting')`;
 
 const IS_STARTING = 'guard.is_canceled = 0';
 
-/** Cancellation can be requested during the start. Also deletes the repository states of runs that have ended. */
+/** Cancellation can be requested during the start. */
 const START = {
   guard: `
     SELECT id, CASE WHEN cancel_requested = 1 AND started_at IS NULL THEN 1 ELSE 0 END AS is_canceled
     FROM runs WHERE id = $1 AND worker_id = $2 AND ${IS_HELD} FOR UPDATE`,
   statements: [
-    `UPDATE runs SET started_at = coalesce(started_at, $3), spec = coalesce($4, spec), engine = coalesce($5, engine)
+    `UPDATE runs SET started_at = coalesce(started_at, $3), spec = coalesce($4, spec), engine = coalesce($5, engine),
+       repository_start = coalesce($7, repository_start)
      FROM guard WHERE runs.id = guard.id AND ${IS_STARTING}`,
     `UPDATE orders SET base_commit = coalesce(base_commit, $6)
      FROM guard WHERE orders.run = guard.id AND ${IS_STARTING}`,
-    `DELETE FROM repository_starts WHERE $7::text IS NOT NULL AND EXISTS (SELECT 1 FROM guard) AND run IN (
-       SELECT ended.run FROM repository_starts AS ended JOIN runs ON runs.id = ended.run WHERE runs.state = 'ended')`,
-    `INSERT INTO repository_starts (run, start)
-     SELECT guard.id, $7::text FROM guard WHERE $7::text IS NOT NULL AND ${IS_STARTING}
-     ON CONFLICT (run) DO UPDATE SET start = excluded.start`,
   ],
 } as const;
+
+const FIND_REPOSITORY_START = 'SELECT repository_start FROM runs WHERE id = $1 AND repository_start IS NOT NULL';
 
 export const UNCLAIMED = `state = 'queued', parked_on = '', worker_id = NULL, host = NULL, pid = NULL, pid_started = NULL`;
 
@@ -146,12 +144,6 @@ const RELEASE = `
 const ADD_LEASE = 'INSERT INTO leases (seq, lease_until) VALUES ($1, $2)';
 
 const LOST = { held: false, cancel: false, reply: null } as const;
-
-interface Renewal {
-  readonly id: string;
-  readonly worker_id: string;
-  readonly until: number;
-}
 
 /**
  * Writes only leases: the requests to a run are read with the lease, which is gone if the claim has ended meanwhile. The subquery,

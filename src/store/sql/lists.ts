@@ -2,7 +2,7 @@ import type { ExecutionRecord, IssueRecord, OrderState, RunRecord } from '../rec
 import type { ExecutionFilter, Listed, OrderStore, Page, RunFilter } from '../ports/index.js';
 import type { Dialect, Row, Session, Value } from '../driver.js';
 import { formatTimeCursor, MAX_SEQUENCE, readExecutionPage, readPage, readTimePage, toListed } from '../page.js';
-import type { ExecutionWindow, TimePosition } from '../page.js';
+import type { TimePosition } from '../page.js';
 import { readIssue, readItem, readJson, readNumber, readOrder, readRun, readText } from '../rows.js';
 import { splitWords } from '../run-digest.js';
 
@@ -117,12 +117,12 @@ export function createOrderLists(session: Session, searchWindow: number) {
     },
 
     async listExecutions(filter) {
-      const window = readExecutionPage(filter);
-      const { sql, values } = buildExecutionsStatement(filter, window);
-      const rows = await session.all(sql, [...values, window.size + 1]);
+      const { size, before } = readExecutionPage(filter);
+      const { sql, values } = buildExecutionsStatement(filter, before);
+      const rows = await session.all(sql, [...values, size + 1]);
       return toListed(
         rows,
-        window.size,
+        size,
         (row) => readJson(row, 'record') as ExecutionRecord,
         (row) => `${readText(row, 'at')}~${readSeq(row)}`,
       );
@@ -144,13 +144,12 @@ export async function findOne<T>(
 /** Builds the statement of an execution list, newest first; every executions index ends with the time. */
 export function buildExecutionsStatement(
   { issueRef, runId, worker, decision, since }: ExecutionFilter,
-  { after, until }: ExecutionWindow,
+  before: readonly [at: string, seq: number] | undefined,
 ): Statement {
   const conditions: readonly Condition[] = [
     ...equal({ issue_ref: issueRef, run_id: runId, worker, decision }),
     ['at >= ?', since],
-    ['at < ?', until ?? undefined],
-    ['(at, seq) < (?, ?)', ...(after ?? [])],
+    ['(at, seq) < (?, ?)', ...(before ?? [])],
   ];
   return buildStatement('executions', conditions, 'at DESC, seq DESC');
 }

@@ -88,11 +88,11 @@ function readIds(rows: readonly Row[]): string[] {
   return rows.map((row) => readText(row, 'id'));
 }
 
-const COUNT_RUNS = `
+export const COUNT_RUNS = `
   SELECT state, count(*) AS count FROM runs WHERE state IN ('queued', 'running', 'waiting') GROUP BY state`;
 
 /** Reads only claimed runs and open races: in a long queue nearly all open orders are queued. */
-const MEASURE_OPEN = `
+export const MEASURE_OPEN = `
   SELECT
     (SELECT count(*) FROM orders WHERE settled_at IS NULL) AS orders,
     (SELECT count(*) FROM runs INDEXED BY runs_busy WHERE state IN ('running', 'waiting') AND order_run_id IS NOT NULL)
@@ -104,25 +104,25 @@ const MEASURE_OPEN = `
     (SELECT count(*) FROM outbox WHERE state = 'dead') AS dead`;
 
 /** Names the index because SQLite, without table statistics, would choose `runs_by_state` and sort every ended run. */
-const LIST_ENDED = `
+export const LIST_ENDED = `
   SELECT * FROM runs INDEXED BY runs_by_end
   WHERE state = 'ended' AND (ended_at, seq) > ($1, $2) ORDER BY ended_at, seq LIMIT $3`;
 
-const FIND_HOSTS = `
+export const FIND_HOSTS = `
   SELECT id, host FROM runs WHERE id IN (SELECT wanted.value FROM each($1) AS wanted) AND host IS NOT NULL`;
 
-const FIND_PURGED = `
+export const FIND_PURGED = `
   SELECT id FROM runs WHERE id IN (SELECT wanted.value FROM each($1) AS wanted) AND purged_at IS NOT NULL`;
 
 /** The `+ 0` and `|| ''` keep SQLite from an index of all ended runs. */
-const FIND_SETTLED = `
+export const FIND_SETTLED = `
   SELECT id FROM runs
   WHERE id IN (SELECT wanted.value FROM each($1) AS wanted) AND state || '' = 'ended' AND ended_at + 0 < $2
     AND NOT EXISTS (
       SELECT 1 FROM orders
       WHERE orders.issue_ref = order_issue_ref AND orders.run_id = order_run_id AND orders.settled_at IS NULL)`;
 
-const DELETE_CLAIMS = `
+export const DELETE_CLAIMS = `
   DELETE FROM counted WHERE id = ANY (ARRAY(
     SELECT id FROM counted WHERE at < $1 ORDER BY at LIMIT ${MAX_CLAIMS_DELETED} FOR UPDATE SKIP LOCKED))`;
 
@@ -131,14 +131,3 @@ const CLAIM_FOR_METRICS = `
   INSERT INTO counted (id, at)
   SELECT claimed.value, $2::bigint FROM each($1) AS claimed WHERE true ORDER BY claimed.value
   ON CONFLICT DO NOTHING RETURNING id`;
-
-/** Exported for the query plan tests. */
-export const MAINTENANCE_STATEMENTS = {
-  COUNT_RUNS,
-  MEASURE_OPEN,
-  LIST_ENDED,
-  FIND_HOSTS,
-  FIND_PURGED,
-  FIND_SETTLED,
-  DELETE_CLAIMS,
-} as const;

@@ -27,7 +27,7 @@ export function createOrders(dialect: Dialect, searchWindow: number): OrderStore
       // Concurrent requests with the same id are serialized, so the second finds the first.
       const { stopped, ...submitted } =
         requestId === undefined
-          ? await submit(database, submission, async (work) => database.transaction(work))
+          ? await submit(database, submission)
           : await database.exclusive(`request ${requestId}`, async (session) =>
               submitOnce(session, submission, requestId),
             );
@@ -51,20 +51,14 @@ export function createOrders(dialect: Dialect, searchWindow: number): OrderStore
 
 type Submitted = Awaited<ReturnType<OrderStore['submitOrder']>>;
 
-type InTransaction = <T>(work: (session: Session) => Promise<T>) => Promise<T>;
-
 /** Submits an order. The first order of an issue is one statement. */
-async function submit(
-  session: Session,
-  submission: OrderSubmission,
-  inTransaction: InTransaction,
-): Promise<Submitted & Stopped> {
+async function submit(session: Session, submission: OrderSubmission): Promise<Submitted & Stopped> {
   const { now, baseCommit = null, rivals = [] } = submission;
   const [first] = nameOrders(submission, 1).orders;
   const record =
     rivals.length === 0 ? await addOrder(session, ADD_FIRST_ORDER, first, { group: null, baseCommit, now }) : undefined;
   if (record !== undefined) return { record, rivals: [], repeated: false, stopped: [] };
-  return inTransaction(async (inner) => submitNext(inner, submission));
+  return session.transaction(async (inner) => submitNext(inner, submission));
 }
 
 async function submitNext(session: Session, submission: OrderSubmission): Promise<Submitted & Stopped> {
@@ -84,7 +78,7 @@ async function submitOnce(
   requestId: string,
 ): Promise<Submitted & Stopped> {
   const record = await findOne(session, 'SELECT * FROM order_records WHERE request_id = $1', [requestId], readOrder);
-  if (record === undefined) return submit(session, submission, async (work) => work(session));
+  if (record === undefined) return submit(session, submission);
   checkSameOrder(record.order, submission.request);
   const rivals =
     record.group === undefined

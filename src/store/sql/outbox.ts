@@ -92,7 +92,7 @@ const IS_DUE = `
 const FIND_DUE = `SELECT 1 AS found FROM outbox INDEXED BY outbox_open WHERE ${IS_DUE} <= $1 LIMIT 1`;
 
 /** Only the oldest message per issue and sink is claimed, so comments are delivered one at a time and in order. */
-const CLAIM = `
+export const CLAIM = `
   UPDATE outbox SET state = 'sending', tries = tries + 1, worker_id = $1, lease_until = $2 WHERE seq = ANY (ARRAY(
     SELECT seq FROM outbox AS message INDEXED BY outbox_open
     WHERE ${IS_DUE} <= $3
@@ -113,7 +113,7 @@ const FAIL = `
   WHERE id = $4 AND worker_id = $5 AND state = 'sending'`;
 
 /** The first condition repeats the index's condition: SQLite does not infer it from the second. */
-const RECORD_STRANDED = `
+export const RECORD_STRANDED = `
   UPDATE outbox SET last_error = $1 WHERE seq = ANY (ARRAY(
     SELECT seq FROM outbox INDEXED BY outbox_open
     WHERE state IN ('waiting', 'sending') AND state = 'waiting' AND due_at <= $2 AND last_error IS DISTINCT FROM $1
@@ -125,12 +125,12 @@ const REDELIVER_ONE = `
   UPDATE outbox SET state = 'waiting', tries = 1, due_at = $1 WHERE id = $2 AND state IN ('dead', 'waiting')`;
 
 /** Uses the index by state twice: for dead and for waiting messages. */
-const REDELIVER_ALL = `
+export const REDELIVER_ALL = `
   UPDATE outbox SET state = 'waiting', tries = 1, due_at = $1 WHERE seq = ANY (ARRAY(
     SELECT seq FROM outbox INDEXED BY outbox_by_state
     WHERE state IN ('dead', 'waiting') AND sink = $2 ORDER BY seq LIMIT $3 FOR UPDATE SKIP LOCKED))`;
 
-const LIST_SINKS = `
+export const LIST_SINKS = `
   SELECT sink, count(*) FILTER (WHERE state <> 'dead') AS open, count(*) FILTER (WHERE state = 'dead') AS dead,
     min(created_at) AS oldest_at,
     (SELECT last_error FROM outbox AS failed
@@ -138,9 +138,6 @@ const LIST_SINKS = `
      ORDER BY failed.seq DESC LIMIT 1) AS last_error
   FROM outbox AS undelivered INDEXED BY outbox_by_state WHERE state IN ('dead', 'waiting', 'sending')
   GROUP BY sink ORDER BY sink`;
-
-/** Exported for the query plan tests. */
-export const OUTBOX_STATEMENTS = { CLAIM, RECORD_STRANDED, REDELIVER_ALL, LIST_SINKS } as const;
 
 function readSink(row: Row): SinkState {
   const [dead, lastError] = [readNumber(row, 'dead'), readJsonOrNull(row, 'last_error') as string | null];

@@ -1,5 +1,5 @@
-import type { ClaimedRun } from '../ports/index.js';
-import type { RunRecord, WorkerIdentity } from '../records/index.js';
+import type { ClaimedRun, RunAdoption, RunClaim, RunHold } from '../ports/index.js';
+import type { RunRecord } from '../records/index.js';
 import type { Dialect } from '../driver.js';
 import { PLACED } from '../queue-rules.js';
 import { readNumber, readRun, readText, readTextOrNull } from '../rows.js';
@@ -28,47 +28,22 @@ export interface PlacedRuns {
   /** Lists runs that have been claimed for a place, by id, after `after`; a limited number per call. */
   listPlaced(after?: string): Promise<readonly PlacedRecord[]>;
   /** Claims a run for a place. Returns undefined if it is no longer queued, or its wrapper type is at its limit. */
-  claimToPlace(claim: {
-    readonly id: string;
-    readonly workerId: string;
-    readonly placement: string;
-    readonly leaseMs: number;
-    readonly now: number;
-    readonly concurrency?: Readonly<Record<string, number>>;
-  }): Promise<RunRecord | undefined>;
+  claimToPlace(
+    claim: RunHold & Pick<RunClaim, 'leaseMs' | 'concurrency'> & { readonly placement: string },
+  ): Promise<RunRecord | undefined>;
   /** Stores the place of a claimed run; false if the claim has moved. */
-  setPlace(place: {
-    readonly id: string;
-    readonly workerId: string;
-    readonly name: string;
-    readonly uid: string | null;
-  }): Promise<boolean>;
+  setPlace(place: Omit<RunHold, 'now'> & { readonly name: string; readonly uid: string | null }): Promise<boolean>;
   /** Moves a claim from its maker, `from`, to the process that executes the run; repeatable, but not by a third. */
-  takePlaced(taking: {
-    readonly id: string;
-    readonly from: string;
-    readonly worker: WorkerIdentity;
-    readonly leaseMs: number;
-    readonly now: number;
-  }): Promise<ClaimedRun | undefined>;
+  takePlaced(taking: RunAdoption): Promise<ClaimedRun | undefined>;
   /** Ends a claim, whether its lease has expired or not: from now on, only `to` holds the run. */
-  fenceRun(fence: {
-    readonly id: string;
-    readonly from: string;
-    readonly to: string;
-    readonly leaseMs: number;
-    readonly now: number;
-  }): Promise<boolean>;
+  fenceRun(fence: Omit<RunAdoption, 'worker'> & { readonly to: string }): Promise<boolean>;
   /**
    * Returns a run that has not started to the queue, to be placed again at `retryAt`; its old place stays recorded. With
    * `isResumed`, also one that has: its session was saved while it waited.
    */
-  requeuePlaced(hold: {
-    readonly id: string;
-    readonly workerId: string;
-    readonly retryAt: number;
-    readonly isResumed?: boolean;
-  }): Promise<boolean>;
+  requeuePlaced(
+    hold: Omit<RunHold, 'now'> & { readonly retryAt: number; readonly isResumed?: boolean },
+  ): Promise<boolean>;
   /** Forgets the place of a run that waits in the queue again. */
   forgetPlace(id: string): Promise<void>;
   /** Forgets a run that has ended, with its place. */

@@ -58,13 +58,6 @@ export interface PurgedRecords {
 
 /** Creates the store's retention methods. Rows that another process is deleting are skipped. */
 export function createRetention(database: Database): Retention {
-  /** Deletes rows; writes only if the oldest row is old enough. */
-  const dropOldest = async (find: string, drop: string, { before, limit }: PurgeStep): Promise<number> => {
-    const oldest = await database.get(find);
-    if (oldest === undefined || readNumber(oldest, 'at') >= before) return 0;
-    return database.run(drop, [limit, before]);
-  };
-
   return {
     async purgeRuns({ endedBefore, runs, rows, now }) {
       // Usually nothing is due, so nothing is locked.
@@ -99,15 +92,15 @@ export function createRetention(database: Database): Retention {
       });
     },
 
-    purgeDelivered: async (step) => dropOldest(FIND_OLDEST_DELIVERED, DROP_DELIVERED, step),
-    purgeResults: async (step) => dropOldest(FIND_OLDEST_RESULT, DROP_RESULTS, step),
+    purgeDelivered: async ({ before, limit }) => database.run(DROP_DELIVERED, [limit, before]),
+    purgeResults: async ({ before, limit }) => database.run(DROP_RESULTS, [limit, before]),
   };
 }
 
 const readId = (row: Row): string => readText(row, 'id');
 
 /** Runs of undecided orders and open inbox items are kept, because their folders and events are the evidence. */
-const LIST_DUE = `
+export const LIST_DUE = `
   SELECT id FROM runs INDEXED BY runs_unpurged
   WHERE state = 'ended' AND purged_at IS NULL AND ended_at < $1
     AND NOT EXISTS (
@@ -122,7 +115,7 @@ const LIST_DUE = `
  * Run by run and oldest first, so most runs are deleted whole. With `run_id IN (…)`, PostgreSQL would read the events of
  * every run that is due in each step, or even of all runs.
  */
-const DROP_EVENTS = `
+export const DROP_EVENTS = `
   DELETE FROM event_packs WHERE ctid = ANY (ARRAY(
     SELECT event_packs.ctid FROM each($1) AS due
     JOIN LATERAL (SELECT ctid FROM event_packs WHERE run_id = due.value LIMIT $2) AS event_packs ON true
@@ -134,7 +127,7 @@ const MARK_PURGED = `
     AND NOT EXISTS (SELECT 1 FROM event_packs WHERE event_packs.run_id = runs.id)
   RETURNING id`;
 
-const LIST_PURGED = `
+export const LIST_PURGED = `
   SELECT id, seq, purged_at FROM runs INDEXED BY runs_purged
   WHERE purged_at IS NOT NULL AND (purged_at, seq) > ($1, $2) ORDER BY purged_at, seq LIMIT $3`;
 
@@ -142,7 +135,7 @@ const LIST_PURGED = `
  * An issue's active order, and all orders of an active race, are kept, because results are compared with them. Inbox
  * items that are open, or not counted in the statistics yet, have no `resolved_at`.
  */
-const LIST_RECORDS = `
+export const LIST_RECORDS = `
   SELECT seq, purged_at, CASE WHEN ended_at < $4
     AND NOT EXISTS (SELECT 1 FROM runs_to_count WHERE runs_to_count.seq = runs.seq)
     AND NOT EXISTS (
@@ -170,36 +163,21 @@ const DROP_RECORDS = [
   `DELETE FROM inbox WHERE ${OF_ORDERS}`,
   `DELETE FROM orders WHERE ${OF_ORDERS}`,
   `DELETE FROM event_packs WHERE run_id IN ${DUE_IDS}`,
-  `DELETE FROM repository_starts WHERE run IN ${DUE_IDS}`,
   `DELETE FROM run_digests WHERE seq IN ${DUE_SEQS}`,
   `DELETE FROM run_words WHERE number IN (
      SELECT due.value::bigint * 2 FROM each($1) AS due UNION ALL SELECT due.value::bigint * 2 + 1 FROM each($1) AS due)`,
   `DELETE FROM runs WHERE seq IN ${DUE_SEQS}`,
 ];
 
-const OLDEST_DELIVERED = `SELECT seq, created_at AS at FROM outbox WHERE state = 'delivered' ORDER BY seq`;
-const OLDEST_RESULTS = 'SELECT seq, cached_at AS at FROM results ORDER BY seq';
-
 /** Only the oldest rows are read: if they are too recent, so are all others. */
 const buildDropOldest = (table: string, oldest: string): string => `
   DELETE FROM ${table} WHERE seq = ANY (ARRAY(
     SELECT seq FROM ${table} WHERE seq = ANY (ARRAY(
-      SELECT seq FROM (${oldest} LIMIT $1) AS oldest WHERE at < $2))
+      SELECT seq FROM (${oldest} ORDER BY seq LIMIT $1) AS oldest WHERE at < $2))
     FOR UPDATE SKIP LOCKED))`;
 
-const FIND_OLDEST_DELIVERED = `${OLDEST_DELIVERED} LIMIT 1`;
-const FIND_OLDEST_RESULT = `${OLDEST_RESULTS} LIMIT 1`;
-const DROP_DELIVERED = buildDropOldest('outbox', OLDEST_DELIVERED);
-const DROP_RESULTS = buildDropOldest('results', OLDEST_RESULTS);
-
-/** Exported for the query plan tests. */
-export const RETENTION_STATEMENTS = {
-  LIST_DUE,
-  DROP_EVENTS,
-  LIST_PURGED,
-  LIST_RECORDS,
-  FIND_OLDEST_DELIVERED,
-  FIND_OLDEST_RESULT,
-  DROP_DELIVERED,
-  DROP_RESULTS,
-} as const;
+export const DROP_DELIVERED = buildDropOldest(
+  'outbox',
+  `SELECT seq, created_at AS at FROM outbox WHERE state = 'delivered'`,
+);
+export const DROP_RESULTS = buildDropOldest('results', 'SELECT seq, cached_at AS at FROM results');

@@ -174,6 +174,7 @@ export function buildCancelStatements(ending: string, parameters: EndParameters)
        cancel_requested = CASE WHEN state = 'ended' THEN cancel_requested ELSE 1 END,
        ended_at = CASE WHEN ${endsNow} THEN $${now}::bigint ELSE ended_at END,
        result = CASE WHEN ${endsNow} THEN $${result}::text ELSE result END,
+       repository_start = CASE WHEN ${endsNow} THEN NULL ELSE repository_start END,
        state = CASE WHEN ${endsNow} THEN 'ended' ELSE state END
      WHERE id IN (SELECT id FROM guard)`,
   ];

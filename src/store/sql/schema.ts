@@ -160,7 +160,9 @@ function createTables({ seq, text, bigint, real, bytes, table, keyed, additions 
     started_at ${bigint},
     ended_at ${bigint},
     purged_at ${bigint},
-    result ${text}
+    result ${text},
+    -- The state of the repository before the work started, until the run has ended.
+    repository_start ${text}
   )${table};
   CREATE UNIQUE INDEX runs_by_request ON runs (request_id) WHERE request_id IS NOT NULL;
   CREATE INDEX runs_by_state ON runs (state, seq);
@@ -235,9 +237,6 @@ function createTables({ seq, text, bigint, real, bytes, table, keyed, additions 
   -- Runs and executions that are counted in metrics, so multiple servers do not count one twice.
   CREATE TABLE counted (id ${text} PRIMARY KEY, at ${bigint} NOT NULL)${keyed};
   CREATE INDEX counted_by_time ON counted (at);
-
-  -- The state of repositories before the work started, for orders that might wait for a human decision.
-  CREATE TABLE repository_starts (run ${text} PRIMARY KEY, start ${text} NOT NULL)${keyed};
 
   -- Consecutive events of a run, compressed. Without row ids, a search in SQLite would copy every large body it passes.
   CREATE TABLE event_packs (
@@ -343,7 +342,7 @@ export const STORED_TABLES: readonly StoredTable[] = [
   { name: 'executions', key: ['seq'], large: ['record'] },
   { name: 'inbox', key: ['seq'], large: ['item'] },
   { name: 'outbox', key: ['seq'], large: ['body'] },
-  { name: 'runs', key: ['seq'], large: ['spec', 'result'] },
+  { name: 'runs', key: ['seq'], large: ['spec', 'result', 'repository_start'] },
   { name: 'placements', key: ['run'], large: [] },
   { name: 'leases', key: ['seq'], large: [] },
   { name: 'run_digests', key: ['seq'], large: [] },
@@ -352,24 +351,12 @@ export const STORED_TABLES: readonly StoredTable[] = [
   { name: 'run_slots', key: ['length', 'at', 'engine'], large: ['counts'] },
   { name: 'inbox_slots', key: ['length', 'at'], large: ['counts'] },
   { name: 'counted', key: ['id'], large: [] },
-  { name: 'repository_starts', key: ['run'], large: ['start'] },
   { name: 'event_packs', key: ['run_id', 'protocol', 'attempt', 'last_seq'], large: ['body'] },
   { name: 'results', key: ['seq'], large: ['entry'] },
   { name: 'workers', key: ['id'], large: [] },
   { name: 'schedule_ticks', key: ['schedule', 'at'], large: [] },
   { name: 'schedule_pauses', key: ['schedule'], large: [] },
   { name: 'budget_entries', key: ['run'], large: [] },
-];
-
-/** Tables that belong to one database only, or that triggers fill. */
-export const UNCOPIED_TABLES: readonly string[] = [
-  'budget_totals',
-  'followers',
-  'job_leases',
-  'queue_watchers',
-  ...['', '_config', '_data', '_docsize', '_idx'].map((part) => `run_trigrams${part}`),
-  'schema_versions',
-  'transfer',
 ];
 
 export interface StoredTable {

@@ -19,7 +19,7 @@ export async function settleOrder({ database, announce }: Dialect, settlement: O
   const { heldBy } = settlement;
   const { runs, ...settled } =
     heldBy === undefined
-      ? await settle(database, settlement, async (work) => database.transaction(work))
+      ? await settle(database, settlement)
       : await database.transaction(async (session) => settleHeld(session, settlement, heldBy));
   await announce({ queue: true, runs });
   return settled;
@@ -27,13 +27,9 @@ export async function settleOrder({ database, announce }: Dialect, settlement: O
 
 type Ended = Settled & { readonly runs: readonly string[] };
 
-async function settle(
-  session: Session,
-  settlement: OrderSettlement,
-  inTransaction: (work: (session: Session) => Promise<Ended | undefined>) => Promise<Ended | undefined>,
-): Promise<Ended> {
+async function settle(session: Session, settlement: OrderSettlement): Promise<Ended> {
   const { race, runResult, active, stale } = settlement;
-  const entered = race === undefined ? undefined : await inTransaction((inner) => enterRace(inner, settlement, race));
+  const entered = race && (await session.transaction(async (inner) => enterRace(inner, settlement, race)));
   if (entered !== undefined) return entered;
   const ended = listEndValues(runResult);
   const settled = await session.change(SETTLE_ACTIVE, [
@@ -55,7 +51,7 @@ async function settleHeld(session: Session, settlement: OrderSettlement, heldBy:
   await session.get('SELECT 1 AS found FROM issues WHERE issue_ref = $1 FOR UPDATE', [issueRef]);
   const held = await session.get(FIND_HELD, [issueRef, runId, heldBy]);
   if (held === undefined) return findSettled(session, settlement);
-  return settle(session, settlement, async (work) => work(session));
+  return settle(session, settlement);
 }
 
 const FIND_HELD = `

@@ -3,7 +3,7 @@ import { chooseEarlier, countItem, splitHistory, sumInboxCounts } from '../inbox
 import type { InboxCounts, InboxHistory, InboxSlot } from '../inbox-roll-up.js';
 import { groupBySlot, splitPeriod, sumCounts, toRunSlot } from '../roll-up.js';
 import type { RunCounts, RunSample, SlotRange, RunSlot, StatisticsPeriod } from '../roll-up.js';
-import { readItem, readJson, readNumber, readNumberOrNull, readText, readTextOrNull } from '../rows.js';
+import { readItem, readJson, readJsonOrNull, readNumber, readNumberOrNull, readText, readTextOrNull } from '../rows.js';
 
 /** Statistics over time. Reading them takes time proportional to the number of slots, not of runs or inbox items. */
 export interface Statistics {
@@ -23,11 +23,13 @@ export function createStatistics(database: Database): Statistics {
     async listRunSlots(period) {
       const { ranges, coveredUntil } = splitPeriod(period);
       const values = [...listRangeValues(ranges), period.since, coveredUntil, period.until];
-      return (await database.all(LIST_RUN_SLOTS, values)).flatMap((row) => {
-        if (row['counts'] === null) return readRunSample(row).map(toRunSlot);
-        return [
-          { at: readNumber(row, 'at'), engine: readText(row, 'engine'), counts: readJson(row, 'counts') as RunCounts },
-        ];
+      return (await database.all(LIST_RUN_SLOTS, values)).map((row) => {
+        if (row['counts'] === null) return toRunSlot(readRunSample(row));
+        return {
+          at: readNumber(row, 'at'),
+          engine: readText(row, 'engine'),
+          counts: readJson(row, 'counts') as RunCounts,
+        };
       });
     },
 
@@ -51,7 +53,12 @@ export function createStatistics(database: Database): Statistics {
 
 async function countRuns(session: Session, limit: number): Promise<number> {
   const rows = await session.all(LIST_TO_COUNT, [limit]);
-  await addToSlots(session, RUN_SLOTS, rows.flatMap(readRunSample).map(toRunSlot), sumCounts);
+  await addToSlots(
+    session,
+    RUN_SLOTS,
+    rows.map((row) => toRunSlot(readRunSample(row))),
+    sumCounts,
+  );
   await session.run('DELETE FROM runs_to_count WHERE seq IN (SELECT counted.value::bigint FROM each($1) AS counted)', [
     JSON.stringify(rows.map((row) => readNumber(row, 'seq'))),
   ]);
@@ -129,7 +136,7 @@ function listRangeValues(ranges: readonly SlotRange[]): number[] {
  * Reads slots, runs that are not counted in their slots yet, and runs that ended after the last slot in one statement,
  * so no run is counted twice or missed while another process counts.
  */
-const LIST_RUN_SLOTS = `${buildSlots(
+export const LIST_RUN_SLOTS = `${buildSlots(
   `slot.at, slot.engine, counts, NULL::bigint AS seq, NULL::text AS outcome, NULL::text AS repair_level,
     NULL::text AS engine_version, NULL::integer AS unknown_types, NULL::integer AS unknown_fields, NULL::text AS usage,
     NULL::bigint AS started_at, NULL::bigint AS ended_at`,
@@ -143,7 +150,7 @@ const LIST_RUN_SLOTS = `${buildSlots(
   SELECT NULL, engine, NULL, ${SAMPLE}
   FROM run_digests AS digest INDEXED BY run_digests_by_end WHERE ended_at >= $20 AND ended_at < $21`;
 
-const LIST_TO_COUNT = `
+export const LIST_TO_COUNT = `
   SELECT engine, ${SAMPLE}
   FROM (SELECT seq FROM runs_to_count ORDER BY seq LIMIT $1) AS ended
     CROSS JOIN run_digests AS digest ON digest.seq = ended.seq`;
@@ -156,7 +163,7 @@ const TO_COUNT = `
  * Reads slots, items that are not counted yet, items of the period's last minute, and open items in one statement, so
  * no item is counted twice or missed while another process counts.
  */
-const READ_INBOX_HISTORY = `${buildSlots(
+export const READ_INBOX_HISTORY = `${buildSlots(
   `'slot' AS part, slot.at, counts, NULL::text AS item, NULL::text AS resolution, NULL::bigint AS created_at`,
   'inbox_slots',
 )}
@@ -174,21 +181,13 @@ const READ_INBOX_HISTORY = `${buildSlots(
     ORDER BY created_at LIMIT 1)`;
 
 /** Skips items that are being resolved, so neither transaction waits for the other. */
-const LIST_ITEMS_TO_COUNT = `
+export const LIST_ITEMS_TO_COUNT = `
   SELECT seq, item, resolution, created_at ${TO_COUNT} ORDER BY seq LIMIT $1 FOR UPDATE SKIP LOCKED`;
 
 const MARK_ITEMS = `
   UPDATE inbox SET
     created_at = (counted.value ->> 'created_at')::bigint, resolved_at = (counted.value ->> 'resolved_at')::bigint
   FROM objects($1) AS counted WHERE inbox.seq = (counted.value ->> 'seq')::bigint`;
-
-/** Exported for the query plan tests. */
-export const STATISTICS_STATEMENTS = {
-  LIST_RUN_SLOTS,
-  LIST_TO_COUNT,
-  READ_INBOX_HISTORY,
-  LIST_ITEMS_TO_COUNT,
-} as const;
 
 /**
  * Joins the parts of a history. An `opened` or `resolved` item changed in the last minute of the period, whose slot is
@@ -213,22 +212,16 @@ function joinHistory(rows: readonly Row[], since: number): InboxHistory {
   return { slots, open, oldest };
 }
 
-/** Reads the sample of a run; empty if the run has no readable result. */
-function readRunSample(row: Row): RunSample[] {
-  const outcome = readTextOrNull(row, 'outcome');
-  const repairLevel = readTextOrNull(row, 'repair_level');
-  if (outcome === null || repairLevel === null) return [];
-  return [
-    {
-      engine: readText(row, 'engine'),
-      outcome: outcome as RunSample['outcome'],
-      repair_level: repairLevel as RunSample['repair_level'],
-      engine_version: readTextOrNull(row, 'engine_version'),
-      unknown_types: readNumber(row, 'unknown_types'),
-      unknown_fields: readNumber(row, 'unknown_fields'),
-      usage: readTextOrNull(row, 'usage') === null ? null : (readJson(row, 'usage') as RunSample['usage']),
-      started_at: readNumberOrNull(row, 'started_at'),
-      ended_at: readNumber(row, 'ended_at'),
-    },
-  ];
+function readRunSample(row: Row): RunSample {
+  return {
+    engine: readText(row, 'engine'),
+    outcome: readText(row, 'outcome') as RunSample['outcome'],
+    repair_level: readText(row, 'repair_level') as RunSample['repair_level'],
+    engine_version: readTextOrNull(row, 'engine_version'),
+    unknown_types: readNumber(row, 'unknown_types'),
+    unknown_fields: readNumber(row, 'unknown_fields'),
+    usage: readJsonOrNull(row, 'usage') as RunSample['usage'],
+    started_at: readNumberOrNull(row, 'started_at'),
+    ended_at: readNumber(row, 'ended_at'),
+  };
 }

@@ -44,14 +44,11 @@ function copyDatabase(from: string, part: string): void {
   } catch (error) {
     const failure = toStoreError(error, from);
     // The database was readable, so a full disk or a missing permission concerns the copy.
-    throw isWriting && isUnavailable(failure) ? error : failure;
+    const isUnavailable = failure instanceof StoreError && failure.code === 'STORE_UNAVAILABLE';
+    throw isWriting && isUnavailable ? error : failure;
   } finally {
     connection?.close();
   }
-}
-
-function isUnavailable(error: Error): boolean {
-  return error instanceof StoreError && error.code === 'STORE_UNAVAILABLE';
 }
 
 function checkCopy(part: string): void {

@@ -26,7 +26,7 @@ export function toStoreError(error: unknown, file: string): Error {
   if (isSluiceError(error)) return error;
   const code = readResultCode(error);
   const detail = getErrorMessage(error);
-  if (code === undefined ? isSystemError(error) : UNAVAILABLE.includes(code)) {
+  if (code === undefined ? error instanceof Error && 'syscall' in error : UNAVAILABLE.includes(code)) {
     return new StoreError(
       'STORE_UNAVAILABLE',
       `Cannot use the database "${file}": ${detail}. Check its folder, permissions and free space.`,
@@ -42,9 +42,7 @@ export function toStoreError(error: unknown, file: string): Error {
   return new StoreError(
     'STORE_FAILED',
     `The database "${file}" rejected a statement: ${detail}. Nothing was written; if your input is correct, report this as a bug.`,
-    {
-      cause: error,
-    },
+    { cause: error },
   );
 }
 
@@ -102,7 +100,3 @@ const CODES_BY_MESSAGE: Readonly<Record<string, number>> = {
   'unable to open database file': CANTOPEN,
   'file is not a database': NOTADB,
 };
-
-function isSystemError(error: unknown): boolean {
-  return error instanceof Error && 'syscall' in error;
-}

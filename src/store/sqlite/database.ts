@@ -180,6 +180,7 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
     get: async (sql, values = []) => prepare(sql).get(...values),
     run: async (sql, values = []) => Number(prepare(sql).run(...values).changes),
     change: async (change, values) => applyChange(change, values),
+    transaction: async (work) => work(session),
   };
 
   // Reads do not wait for other processes' writes, so they must not wait in the write queue.
@@ -246,11 +247,11 @@ function identifyFile(file: string): string {
   return found === undefined ? 'none' : `${found.dev}:${found.ino}`;
 }
 
-/** Makes a call and retries it while other processes lock the file; other errors are thrown. */
-type RetryQueue = <T>(work: () => T | Promise<T>) => Promise<T>;
-
-/** Creates a queue for calls that find the file locked. Only the first retries, as retries block the event loop. */
-function createRetryQueue(file: string, timeoutMs: number): RetryQueue {
+/**
+ * Creates a queue for calls that find the file locked by other processes. Only the first retries, as retries block the
+ * event loop. Other errors are thrown.
+ */
+function createRetryQueue(file: string, timeoutMs: number): <T>(work: () => T | Promise<T>) => Promise<T> {
   /** Settles once the last waiting call is done; undefined while no call is waiting. */
   let last: Promise<void> | undefined;
 

@@ -8,7 +8,8 @@ import { catchCode, openSite } from '../contract/fixtures/open-site.js';
 import { sampleSubmission } from '../contract/fixtures/order-samples.js';
 import { sampleFcmp } from '../contract/fixtures/run-samples.js';
 import { openStore } from '../open-store.js';
-import { SCHEMA_STEPS, STORED_TABLES, UNCOPIED_TABLES } from '../sql/schema.js';
+import { UNCOPIED_TABLES } from '../contract/fixtures/uncopied-tables.js';
+import { SCHEMA_STEPS, STORED_TABLES } from '../sql/schema.js';
 import { openDatabase } from './database.js';
 
 // Every commit waits for the disk, which other tests use too.

@@ -1,7 +1,7 @@
 import { createStore, type Store, type StoreOptions } from '../store.js';
 import type { Dialect } from '../driver.js';
 import { STORED_TABLES } from '../sql/schema.js';
-import { createWakers, formatRequestsKey, QUEUE, readRequestsKey, type Wakers } from '../wakers.js';
+import { createWakers, type Wakers } from '../wakers.js';
 import { openDatabase, type DatabaseOptions, type SqliteDatabase } from './database.js';
 import { createClaimNext } from './queue.js';
 import { createClosedError } from '../store-error.js';
@@ -40,13 +40,11 @@ function createDialect(database: SqliteDatabase): Dialect {
     findWord: async (word, limit) => findWord(database, word, limit),
     ...createEvents(database),
     async announce({ queue = false, messages = false, runs = [], requests = [] }) {
-      for (const run of requests) wakers.wake(formatRequestsKey(run));
+      for (const run of requests) wakers.wake(`requests ${run}`);
       for (const run of runs) wakers.wake(run);
       if (queue || messages) wakers.wake(QUEUE);
     },
-    watchRun: (runId, wake) => poller.watch(runId, wake),
-    watchRequests: (runId, wake) => poller.watch(formatRequestsKey(runId), wake),
-    watchQueue: (wake) => poller.watch(QUEUE, wake),
+    ...createWatches(database, poller),
     async close() {
       poller.close();
       database.close();
@@ -73,32 +71,51 @@ async function findWord(database: SqliteDatabase, word: string, limit: number): 
   );
 }
 
-/** SQLite has no notifications, so a watcher in another process can be woken this late. */
-const POLL_MS = 50;
+/** The key of the queue. The other keys are `requests` with a run id, and run ids, which contain no space. */
+const QUEUE = 'queue';
 
-/**
- * Creates a poller that checks at short intervals whether another connection has written. If so, it wakes the workers
- * and the watchers of runs that have new events or requests, or have ended. Writes by this process wake its watchers
- * immediately.
- */
-function createPoller(database: SqliteDatabase, wakers: Wakers) {
-  const readVersion = database.prepare('PRAGMA data_version');
+/** Watches what other processes write: the queue, a run's events, state and decision, and the requests to a run. */
+function createWatches(
+  database: SqliteDatabase,
+  poller: ReturnType<typeof createPoller>,
+): Pick<Dialect, 'watchRun' | 'watchRequests' | 'watchQueue'> {
   const findProgress = database.prepare(`
     SELECT (SELECT max(last_seq) FROM event_packs WHERE run_id = ?1 AND protocol = 'fcmp' AND attempt = 0) AS fcmp,
       (SELECT attempt || ':' || last_seq FROM event_packs WHERE run_id = ?1 AND protocol = 'rasp'
        ORDER BY attempt DESC, last_seq DESC LIMIT 1) AS rasp,
       (SELECT state FROM runs WHERE id = ?1) AS state, (SELECT settled_at FROM orders WHERE run = ?1) AS settled_at`);
-  const readProgress = (runId: string): string => {
-    const row = findProgress.get(runId) ?? {};
-    return JSON.stringify([row['fcmp'], row['rasp'], row['state'], row['settled_at']]);
-  };
   const findRequests = database.prepare(
     'SELECT cancel_requested, reply FROM runs WHERE id = ? AND (cancel_requested OR reply IS NOT NULL)',
   );
-  const readRequests = (run: string): string => JSON.stringify(findRequests.get(run) ?? null);
-  const NO_REQUESTS = JSON.stringify(null);
-  /** The last values read for each key: a run's last events and state, or the requests to it. */
-  const seen = new Map<string, string>();
+  return {
+    watchRun: (runId, wake) => poller.watch(runId, wake, { read: () => JSON.stringify(findProgress.get(runId)) }),
+    // A new watcher of requests needs no call if there are none; that would cost every run a transaction.
+    watchRequests: (runId, wake) =>
+      poller.watch(`requests ${runId}`, wake, {
+        read: () => JSON.stringify(findRequests.get(runId) ?? null),
+        seen: 'null',
+      }),
+    // The watchers of other keys come and go with every run: they are no reason to look for work.
+    watchQueue: (wake) => poller.watch(QUEUE, wake, { read: String }),
+  };
+}
+
+/** What a key's watchers watch: its value, given the version of the data, and the last value read. */
+interface Watched {
+  readonly read: (version: unknown) => string;
+  seen?: string;
+}
+
+/** SQLite has no notifications, so a watcher in another process can be woken this late. */
+const POLL_MS = 50;
+
+/**
+ * Creates a poller that checks at short intervals whether another connection has written, and wakes the watchers of
+ * values that have changed. Writes by this process wake its watchers immediately.
+ */
+function createPoller(database: SqliteDatabase, wakers: Wakers) {
+  const readVersion = database.prepare('PRAGMA data_version');
+  const watched = new Map<string, Watched>();
   let version: unknown;
   /** Whether watchers were added since the last poll. */
   let hasNewWatchers = false;
@@ -109,18 +126,10 @@ function createPoller(database: SqliteDatabase, wakers: Wakers) {
   function poll(): void {
     const latest = readVersion.get()?.['data_version'];
     if (latest === version && !hasNewWatchers) return;
-    for (const key of wakers.keys()) {
-      if (key === QUEUE) {
-        // The watchers of other keys come and go with every run: they are no reason to look for work.
-        if (latest !== version || !seen.has(QUEUE)) wakers.wake(QUEUE);
-        seen.set(QUEUE, '');
-        continue;
-      }
-      const run = readRequestsKey(key);
-      const current = run === undefined ? readProgress(key) : readRequests(run);
-      // A new watcher of requests needs no call if there are none; that would cost every run a transaction.
-      if (current !== (seen.get(key) ?? (run === undefined ? undefined : NO_REQUESTS))) wakers.wake(key);
-      seen.set(key, current);
+    for (const [key, value] of watched) {
+      const current = value.read(latest);
+      if (current !== value.seen) wakers.wake(key);
+      value.seen = current;
     }
     // Set last: if reading failed because the file is locked, the next poll repeats it.
     version = latest;
@@ -138,17 +147,17 @@ function createPoller(database: SqliteDatabase, wakers: Wakers) {
   }
 
   return {
-    watch(key: string, wake: () => void): () => void {
+    watch(key: string, wake: () => void, value: Watched): () => void {
       if (isClosed) throw createClosedError();
       const stop = wakers.watch(key, wake);
+      if (!watched.has(key)) watched.set(key, value);
       // Writes before a watcher was added might have been missed, so the next poll wakes it.
       hasNewWatchers = true;
-      if (timer === undefined) version = undefined;
       timer ??= setInterval(startPoll, POLL_MS).unref();
       return () => {
         stop();
         const keys = wakers.keys();
-        if (!keys.includes(key)) seen.delete(key);
+        if (!keys.includes(key)) watched.delete(key);
         if (keys.length === 0) {
           clearInterval(timer);
           timer = undefined;
@@ -166,13 +175,11 @@ function createPoller(database: SqliteDatabase, wakers: Wakers) {
 
 function createEvents(database: SqliteDatabase): Pick<Dialect, 'addEvents' | 'readBodies' | 'eventWrites'> {
   const insert = database.prepare(INSERT_EVENTS);
+  const findEnd = database.prepare(FIND_END);
   const findStored = database.prepare(FIND_STORED);
+  const findHolder = database.prepare(FIND_HOLDER);
   const selectRows = database.prepare(READ_EVENTS);
   const selectBody = database.prepare('SELECT body FROM event_packs WHERE rowid = ?');
-
-  const insertNew = database.prepare(INSERT_NEW_EVENTS);
-  const findEnd = database.prepare(FIND_END);
-  const findHolder = database.prepare(FIND_HOLDER);
   const readVersion = database.prepare('PRAGMA data_version');
   /** The last stored sequence number per run, protocol and attempt; valid while no other connection writes. */
   const ends = new Map<string, number>();
@@ -185,30 +192,21 @@ function createEvents(database: SqliteDatabase): Pick<Dialect, 'addEvents' | 're
     lastVersion = version;
     const lost: EventRow[] = [];
     for (const row of rows) {
-      const { runId, protocol, attempt, firstSeq, lastSeq, lines, heldBy } = row;
+      const { runId, protocol, attempt, firstSeq, lastSeq, heldBy } = row;
       if (heldBy !== undefined && findHolder.get(runId, heldBy) === undefined) {
         lost.push(row);
         continue;
       }
       const key = `${protocol} ${attempt} ${runId}`;
-      if (firstSeq > (ends.get(key) ?? Number.POSITIVE_INFINITY)) {
-        insertNew.run(runId, protocol, attempt, firstSeq, lastSeq, encodeBody(lines, minLength));
-        ends.set(key, lastSeq);
-      } else {
-        addMissing(row, minLength);
-        ends.set(key, readNumber(findEnd.get(runId, protocol, attempt) ?? {}, 'last_seq'));
+      const end = ends.get(key) ?? readNumber(findEnd.get(runId, protocol, attempt) ?? NO_EVENTS, 'last_seq');
+      const stored = firstSeq > end ? [] : findStored.all(runId, protocol, attempt, firstSeq, lastSeq).map(readRange);
+      for (const missing of stored.length === 0 ? [row] : subtractStored(row, stored)) {
+        const body = encodeBody(missing.lines, minLength);
+        insert.run(runId, protocol, attempt, missing.firstSeq, missing.lastSeq, body);
       }
+      ends.set(key, Math.max(end, lastSeq));
     }
     return lost;
-  }
-
-  /** Inserts a row, or the missing part of it if some of its events are already stored. */
-  function addMissing(row: EventRow, minLength: number): void {
-    const { runId, protocol, attempt, firstSeq, lastSeq, lines } = row;
-    const { changes } = insert.run(runId, protocol, attempt, firstSeq, lastSeq, encodeBody(lines, minLength));
-    if (Number(changes) > 0) return;
-    const stored = findStored.all(runId, protocol, attempt, firstSeq, lastSeq).map(readRange);
-    for (const missing of subtractStored(row, stored)) addMissing(missing, minLength);
   }
 
   let lastEnd = Number.NEGATIVE_INFINITY;
@@ -251,7 +249,9 @@ const MIN_PAUSE_MS = 5;
 /** Far more than the number of concurrently active runs, protocols and attempts. */
 const MAX_ENDS = 10_000;
 
-const INSERT_NEW_EVENTS = `
+const NO_EVENTS = { last_seq: 0 };
+
+const INSERT_EVENTS = `
   INSERT INTO event_packs (run_id, protocol, attempt, first_seq, last_seq, body) VALUES (?, ?, ?, ?, ?, ?)`;
 
 const FIND_HOLDER = `SELECT 1 AS found FROM runs WHERE id = ? AND worker_id = ? AND state IN ('running', 'waiting')`;
@@ -259,14 +259,10 @@ const FIND_HOLDER = `SELECT 1 AS found FROM runs WHERE id = ? AND worker_id = ? 
 export const FIND_END = `
   SELECT last_seq FROM event_packs WHERE run_id = ? AND protocol = ? AND attempt = ? ORDER BY last_seq DESC LIMIT 1`;
 
-const OVERLAPS = `run_id = ?1 AND protocol = ?2 AND attempt = ?3 AND last_seq >= ?4 AND first_seq <= ?5`;
-
-export const INSERT_EVENTS = `
-  INSERT INTO event_packs (run_id, protocol, attempt, first_seq, last_seq, body) SELECT ?1, ?2, ?3, ?4, ?5, ?6
-  WHERE NOT EXISTS (SELECT 1 FROM event_packs WHERE ${OVERLAPS})`;
-
 /** Finds the stored rows that overlap with a new row. */
-export const FIND_STORED = `SELECT first_seq, last_seq FROM event_packs WHERE ${OVERLAPS}`;
+export const FIND_STORED = `
+  SELECT first_seq, last_seq FROM event_packs
+  WHERE run_id = ? AND protocol = ? AND attempt = ? AND last_seq >= ? AND first_seq <= ?`;
 
 /** Compares positions as pairs, which have an index. */
 export const READ_EVENTS = `

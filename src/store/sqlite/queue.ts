@@ -120,35 +120,35 @@ const HEAD = 'seq, priority, turn, folder, exclusive, cancel_requested';
 const IS_READY = `state = 'queued' AND not_before = 0 AND parked_on <> '*'`;
 
 /** Here and below, indexes are named because SQLite, without table statistics, would choose others. */
-const COUNT_BUSY = `
+export const COUNT_BUSY = `
   SELECT worker_type, count(*) AS busy FROM runs INDEXED BY runs_busy
   WHERE state IN ('running', 'waiting') AND worker_type IS NOT NULL GROUP BY worker_type`;
 
 /** Finds any run that could be claimed. */
-const FIND_ANY = `
+export const FIND_ANY = `
   SELECT 1 WHERE EXISTS (SELECT 1 FROM runs INDEXED BY runs_ready WHERE ${IS_READY})
     OR EXISTS (SELECT 1 FROM runs INDEXED BY runs_queued_canceled WHERE state = 'queued' AND cancel_requested = 1)
     OR EXISTS (SELECT 1 FROM runs INDEXED BY runs_deferred
       WHERE state = 'queued' AND not_before > 0 AND not_before <= ?)`;
 
-const ADMIT_DUE = `
+export const ADMIT_DUE = `
   UPDATE runs SET not_before = 0 WHERE seq IN (
     SELECT seq FROM runs INDEXED BY runs_deferred WHERE state = 'queued' AND not_before > 0 AND not_before <= ?
     ORDER BY not_before LIMIT ?)`;
 
 /** In two parts: SQLite searches the index only for the first column of `(kind, parked_on) > (?, ?)`. */
-const FIND_NEXT_KIND = `
+export const FIND_NEXT_KIND = `
   SELECT * FROM (SELECT kind, parked_on FROM runs INDEXED BY runs_ready
     WHERE ${IS_READY} AND kind = ?1 AND parked_on > ?2 ORDER BY parked_on LIMIT 1)
   UNION ALL SELECT * FROM (SELECT kind, parked_on FROM runs INDEXED BY runs_ready
     WHERE ${IS_READY} AND kind > ?1 AND kind < ?3 ORDER BY kind, parked_on LIMIT 1)
   LIMIT 1`;
 
-const FIND_HEAD = `
+export const FIND_HEAD = `
   SELECT ${HEAD} FROM runs INDEXED BY runs_ready WHERE ${IS_READY} AND kind = ? AND parked_on = ?
   ORDER BY priority DESC, turn, seq LIMIT 1`;
 
-const FIND_CANCELED = `
+export const FIND_CANCELED = `
   SELECT ${HEAD} FROM runs INDEXED BY runs_queued_canceled
   WHERE state = 'queued' AND cancel_requested = 1 AND order_run_id IS NOT NULL AND not_before = 0
     AND worker_type NOT IN (SELECT value FROM json_each(?1))
@@ -157,17 +157,6 @@ const FIND_CANCELED = `
   ORDER BY priority DESC, turn, seq LIMIT 1`;
 
 /** Two runs share a folder of a host only if neither needs it exclusively. The host of some runs is unknown. */
-const FIND_BUSY = `
+export const FIND_BUSY = `
   SELECT 1 FROM runs INDEXED BY runs_busy
   WHERE folder = ?1 AND (host = ?2 OR host IS NULL) AND state IN ('running', 'waiting') AND (exclusive = 1 OR ?3 = 1) LIMIT 1`;
-
-/** Exported for the query plan tests. */
-export const QUEUE_STATEMENTS = {
-  COUNT_BUSY,
-  FIND_ANY,
-  ADMIT_DUE,
-  FIND_NEXT_KIND,
-  FIND_HEAD,
-  FIND_CANCELED,
-  FIND_BUSY,
-};
