@@ -276,8 +276,8 @@ export function createDumpMasker(finder: WordFinder): Masker {
         search.state = finder.step(search.state, byte.value);
         const wordLength = finder.wordLength(search.state);
         for (const found of wordLength === 0 ? [] : search.recent.slice(-wordLength)) {
-          heldBytes.maskRange(found.at, found.at + 2);
-          heldBytes.maskRange(found.textFrom, found.textTo);
+          heldBytes.mask(found.at, found.at + 2);
+          heldBytes.mask(found.textFrom, found.textTo);
         }
       }
       const pending = finder.pending(search.state);
