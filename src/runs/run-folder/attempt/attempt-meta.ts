@@ -1,51 +1,76 @@
-import { get, VERDICTS, isRecord, runFailureCause } from '../../../events/index.js';
-import type { PermissionAnswer, RunFailureCause, Verdict } from '../../../events/index.js';
+import { count, flag, listKeys, name, object, oneOf, orNull, text, type FromSchema } from '../../../base/index.js';
+import { fromRecordSchema } from '../../../json/schema/index.js';
+import { VERDICTS, isRecord, runFailureCause } from '../../../events/index.js';
 
-/** An answer that arrived after its attempt had ended. */
-export type LateAnswer = PermissionAnswer & { readonly at: string };
+/** A permission request's answer that arrived after its attempt had ended. Fields of other tools are ignored. */
+const lateAnswer = {
+  ...object(
+    {
+      at: { type: 'string', format: 'date-time' },
+      interaction_id: name,
+      decision: oneOf(['allow', 'deny']),
+      option_id: name,
+      by: oneOf(['rule', 'person']),
+    },
+    { who: text, why: text },
+  ),
+  additionalProperties: true,
+} as const;
 
 /** The content of `meta.N.json`. Files written by older versions or other tools can lack any field. */
-export interface AttemptMeta {
-  readonly run_id?: string;
-  readonly engine?: string;
-  /** The engine whose output format is used, if that is not `engine` itself. */
-  readonly reads?: string;
-  readonly version?: string;
-  readonly command?: readonly string[];
-  readonly mode?: 'auto' | 'interactive';
-  readonly started_at?: string;
-  /** Present once the attempt has ended. */
-  readonly finished_at?: string;
-  readonly exit_code?: number | null;
-  readonly signal?: string | null;
-  readonly verdict?: Verdict;
-  /** Details of the verdict: the exceeded limit, the missing executable, the rejected value. */
-  readonly reason?: string;
-  /** Why its placement or its engine failed, if Sluice ended it. */
-  readonly cause?: RunFailureCause;
-  /** The reason code of the attempt's completion state. */
-  readonly reason_code?: string;
-  readonly pid?: number;
-  /** The session that this attempt resumes; null if it started a new one. */
-  readonly session_id?: string | null;
-  /** The user's answer, if the attempt resumes after a question. */
-  readonly reply?: string;
-  /** Answers to its permission requests that arrived after the attempt had ended. */
-  readonly answers?: readonly LateAnswer[];
-  /** Whether the attempt ran in a terminal, so it has a terminal stream instead of stdout and stderr. */
-  readonly terminal?: boolean;
-  /** Whether the process was sandboxed, and what it could reach. */
-  readonly sandbox?: Readonly<Record<string, unknown>>;
-  /** The run whose cached result this attempt repeats; no process was started. */
-  readonly cached_from?: string;
-}
+const metaSchema = object(
+  {},
+  {
+    run_id: name,
+    engine: name,
+    /** The engine whose output format is used, if that is not `engine` itself. */
+    reads: name,
+    version: name,
+    command: { type: 'array', items: text },
+    mode: oneOf(['auto', 'interactive']),
+    started_at: name,
+    /** Present once the attempt has ended. */
+    finished_at: name,
+    exit_code: orNull({ type: 'integer' }),
+    signal: orNull(name),
+    verdict: oneOf(VERDICTS),
+    /** Details of the verdict: the exceeded limit, the missing executable, the rejected value. */
+    reason: text,
+    /** Why its placement or its engine failed, if Sluice ended it. */
+    cause: runFailureCause,
+    /** The reason code of the attempt's completion state. */
+    reason_code: name,
+    pid: count,
+    /** The session that this attempt resumes; null if it started a new one. */
+    session_id: orNull(name),
+    /** The user's answer, if the attempt resumes after a question. */
+    reply: text,
+    answers: { type: 'array', items: lateAnswer },
+    /** Whether the attempt ran in a terminal, so it has a terminal stream instead of stdout and stderr. */
+    terminal: flag,
+    /** Whether the process was sandboxed, and what it could reach. */
+    sandbox: { type: 'object' },
+    /** The run whose cached result this attempt repeats; no process was started. */
+    cached_from: name,
+  },
+);
+
+/** See {@link metaSchema}. */
+export type AttemptMeta = FromSchema<typeof metaSchema>;
+
+const FIELDS = listKeys(metaSchema.properties).map((key) => {
+  const { validate } = fromRecordSchema(metaSchema.properties[key])['~standard'];
+  // Other tools write times in any form.
+  const isTime = (field: unknown): boolean => !key.endsWith('_at') || !Number.isNaN(Date.parse(String(field)));
+  return { key, isValid: (field: unknown) => !('issues' in validate(field)) && isTime(field) };
+});
 
 /** Reads the valid fields of a `meta.N.json`, and lists the invalid ones. */
 export function readAttemptMeta(value: unknown): { readonly meta: AttemptMeta; readonly ignored: readonly string[] } {
   if (!isRecord(value)) return { meta: {}, ignored: ['the whole file'] };
   const ignored: string[] = [];
   const meta: Record<string, unknown> = {};
-  for (const [key, isValid] of Object.entries(SHAPES)) {
+  for (const { key, isValid } of FIELDS) {
     const field: unknown = Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
     if (field === undefined) continue;
     if (isValid(field)) meta[key] = field;
@@ -57,45 +82,3 @@ export function readAttemptMeta(value: unknown): { readonly meta: AttemptMeta; r
 export function hasEnded(meta: AttemptMeta): boolean {
   return meta.finished_at !== undefined || typeof meta.exit_code === 'number' || typeof meta.signal === 'string';
 }
-
-const isText = (field: unknown): boolean => typeof field === 'string' && field !== '';
-const isTime = (field: unknown): boolean => typeof field === 'string' && !Number.isNaN(Date.parse(field));
-
-/** Whether a value is an answer; an agent can write to the file. */
-function isLateAnswer(value: unknown): boolean {
-  if (!isRecord(value)) return false;
-  const { at, decision, by, who = '', why = '' } = value as Readonly<Record<string, unknown>>;
-  return (
-    isTime(at) &&
-    get.name(value, 'interaction_id') !== null &&
-    get.name(value, 'option_id') !== null &&
-    (decision === 'allow' || decision === 'deny') &&
-    (by === 'rule' || by === 'person') &&
-    typeof who === 'string' &&
-    typeof why === 'string'
-  );
-}
-
-const SHAPES: Readonly<Record<keyof AttemptMeta, (field: unknown) => boolean>> = {
-  run_id: isText,
-  engine: isText,
-  reads: isText,
-  version: isText,
-  command: (field) => Array.isArray(field) && field.every((argument) => typeof argument === 'string'),
-  mode: (field) => field === 'auto' || field === 'interactive',
-  started_at: isTime,
-  finished_at: isTime,
-  exit_code: (field) => field === null || Number.isInteger(field),
-  signal: (field) => field === null || isText(field),
-  verdict: (field) => VERDICTS.some((verdict) => verdict === field),
-  reason: (field) => typeof field === 'string',
-  cause: (field) => runFailureCause.enum.some((cause) => cause === field),
-  reason_code: isText,
-  pid: (field) => Number.isSafeInteger(field),
-  session_id: (field) => field === null || isText(field),
-  reply: (field) => typeof field === 'string',
-  answers: (field) => Array.isArray(field) && field.every(isLateAnswer),
-  sandbox: isRecord,
-  cached_from: isText,
-  terminal: (field) => typeof field === 'boolean',
-};
