@@ -155,7 +155,6 @@ async function removeTornLine(file: OpenedFile): Promise<void> {
 
 /** An object in a log; a line contains one or more. */
 export interface LoggedRow {
-  readonly line: number;
   readonly text: string;
   readonly value: object;
 }
@@ -183,9 +182,9 @@ export async function* readLogFile(
           message: `Line ${line.number} of "${path}" is not a JSON object; it is skipped.`,
         });
       } else if (values.length === 1 && values[0] !== undefined) {
-        yield { line: line.number, text: line.text ?? '', value: values[0] };
+        yield { text: line.text ?? '', value: values[0] };
       } else {
-        for (const value of values) yield { line: line.number, text: JSON.stringify(value), value };
+        for (const value of values) yield { text: JSON.stringify(value), value };
       }
     }
     if (lines.unfinishedBytes() > 0) {
