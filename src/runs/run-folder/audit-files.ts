@@ -1,13 +1,12 @@
 import { basename, dirname, join } from 'node:path';
 import { createWriteStream, fstatSync } from 'node:fs';
-import { lstat, mkdir, mkdtemp, rm, utimes } from 'node:fs/promises';
+import { lstat, mkdir, utimes } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import { tmpdir } from 'node:os';
-import { FileError, getErrorCode } from '../../base/index.js';
+import { getErrorCode } from '../../base/index.js';
 import type { ReadableFile, TrustedRoot, OpenFile } from '../../base/index.js';
 import { makeFolder, readChunks, removeFolder, withFolder, readSpan } from '../../base/files/index.js';
 import { AUDIT_FOLDER, getAttemptFileName, type AttemptFile } from './file-names.js';
-import { openRunFolder, type RunFolder } from './open-run-folder.js';
+import { openRunFolder } from './open-run-folder.js';
 import { openIfRegular, type RunFile } from './run-files.js';
 import { getRunFolderPath } from './run-place.js';
 import type { AttemptMeta } from './attempt/attempt-meta.js';
@@ -60,21 +59,14 @@ async function openIfSame(path: string, id: string, root: TrustedRoot): Promise<
   return undefined;
 }
 
-interface CopyOptions {
-  /** Selects the files to copy; all by default. */
-  readonly wants?: (file: RunFile) => boolean;
-  readonly onBytes?: (bytes: number) => void;
-}
-
 export async function copyRunFiles(
   files: AsyncIterable<RunFile>,
   to: string,
-  options: CopyOptions = {},
+  onBytes: (bytes: number) => void,
 ): Promise<void> {
-  const { wants = () => true, onBytes = () => undefined } = options;
   await mkdir(to);
   for await (const file of files) {
-    const opened = wants(file) ? await file.open() : undefined;
+    const opened = await file.open();
     if (opened === undefined) continue;
     try {
       const { size } = await opened.stat();
@@ -86,34 +78,6 @@ export async function copyRunFiles(
     } finally {
       await opened.close();
     }
-  }
-}
-
-/**
- * Calls `use` with a folder that contains a run's files: the run folder or, for a packed run, a temporary folder with
- * the requested files. Throws `FILE_TOO_LARGE` if these exceed `maxBytes` in total.
- */
-export async function withPlainFolder<Result>(
-  run: RunFolder,
-  { wants, maxBytes }: { readonly wants: (file: RunFile) => boolean; readonly maxBytes: number },
-  use: (dir: string) => Promise<Result>,
-): Promise<Result> {
-  if (run.dir !== undefined) return use(run.dir);
-  let bytes = 0;
-  for await (const file of run.files()) bytes += wants(file) ? file.size : 0;
-  if (bytes > maxBytes) {
-    throw new FileError(
-      'FILE_TOO_LARGE',
-      `The requested files of "${run.place}" are larger than ${maxBytes} bytes in total.`,
-    );
-  }
-  const temporary = await mkdtemp(join(tmpdir(), 'sluice-run-'));
-  try {
-    const dir = join(temporary, run.name);
-    await copyRunFiles(run.files(), dir, { wants });
-    return await use(dir);
-  } finally {
-    await rm(temporary, { recursive: true, force: true });
   }
 }
 

@@ -11,7 +11,7 @@ export {
   getRunFolderPath,
   PACKED_FOLDER,
 } from './run-place.js';
-export { copyRunFiles, withPlainFolder, listAuditFiles, type AuditFile, removeRunFolder } from './audit-files.js';
+export { copyRunFiles, listAuditFiles, type AuditFile, removeRunFolder } from './audit-files.js';
 export type { RunFile } from './run-files.js';
 export { packRunFolder, removePackedRun, TEMPORARY_FOLDER } from './packed/pack-run-folder.js';
 export { openAttemptCapture, writeAttemptMeta, writeFsDiff } from './attempt/attempt-capture.js';

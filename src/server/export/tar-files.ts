@@ -207,7 +207,7 @@ export async function exportRunFolder(
     const files = listExportFiles(folder);
     if (isTar) {
       await pipeline(countBytes(tarRun(files, runId), count), createWriteStream(part, { flags: 'wx' }));
-    } else await copyRunFiles(files, part, { onBytes: count });
+    } else await copyRunFiles(files, part, count);
     await rename(part, to);
   } finally {
     await rm(part, { recursive: true, force: true }).catch(() => undefined);
