@@ -5,8 +5,8 @@ import type { Store, OpenWorkCounts } from '../../store/index.js';
 import type { ServerMeter } from '../server-context.js';
 import type { Tracing } from '../tracing/index.js';
 import { createMetricRegistry, type Gauge, type MetricRegistry } from './metric-registry.js';
-import { readSpan } from '../../base/files/index.js';
-import { openRun, translateRunFolder, type RunFolder } from '../../runs/run-folder/index.js';
+import { parseJson } from '../../base/files/index.js';
+import { openRun, readEnd, translateRunFolder } from '../../runs/run-folder/index.js';
 import { fromRecordSchema } from '../../json/schema/index.js';
 
 interface MetricsOptions {
@@ -327,35 +327,20 @@ const MAX_BYTES = 256 * 1024;
 async function readDrift(data: string, runId: string, hasDrift: boolean): Promise<readonly DriftSummary[]> {
   try {
     const folder = await openRun(data, runId);
-    const handle = await folder.openLog('diagnostics');
-    if (handle === undefined) return hasDrift ? await translateDrift(folder) : [];
-    try {
-      const { size } = await handle.stat();
-      const length = Math.min(size, MAX_BYTES);
-      const bytes = await readSpan(handle, size - length, length);
-      return bytes.toString('utf8').split('\n').flatMap(readSummary);
-    } finally {
-      await handle.close();
-    }
+    const end = await readEnd(async () => folder.openLog('diagnostics'), MAX_BYTES);
+    if (end !== undefined) return end.bytes.toString('utf8').split('\n').flatMap(readSummary);
+    const summaries: DriftSummary[] = [];
+    // A packed run has no log: its drift is counted from its recorded bytes.
+    if (hasDrift) for await (const _ of translateRunFolder(folder, { onDrift: (summary) => summaries.push(summary) }));
+    return summaries;
   } catch {
     // The folder is deleted, damaged or on another host: its drift is not counted.
     return [];
   }
 }
 
-/** Counts the drift of a packed run, which has no log, from its recorded bytes. */
-async function translateDrift(folder: RunFolder): Promise<readonly DriftSummary[]> {
-  const summaries: DriftSummary[] = [];
-  for await (const _ of translateRunFolder(folder, { onDrift: (summary) => summaries.push(summary) }));
-  return summaries;
-}
-
 function readSummary(line: string): DriftSummary[] {
   if (!line.includes('"summary":"drift"')) return [];
-  try {
-    const result = schema['~standard'].validate(JSON.parse(line));
-    return result instanceof Promise || result.issues !== undefined ? [] : [result.value];
-  } catch {
-    return [];
-  }
+  const result = schema['~standard'].validate(parseJson(line));
+  return result instanceof Promise || result.issues !== undefined ? [] : [result.value];
 }

@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { getErrorCode, omitUndefined } from '../../base/index.js';
+import { getErrorCode, listKeys, omitUndefined } from '../../base/index.js';
 import { RESULT_FILES, choosePolicy, findWrapper, type Wrappers } from '../../orders/index.js';
 import type { OrderRecord, RunRecord } from '../../store/records/index.js';
-import { getAttemptFileName, RunFolderError } from '../../runs/run-folder/index.js';
-import type { AttemptFile, RunFile, RunFolder } from '../../runs/run-folder/index.js';
+import { ATTEMPT_FILES, getAttemptFileName, RunFolderError } from '../../runs/run-folder/index.js';
+import type { RunFile, RunFolder } from '../../runs/run-folder/index.js';
 import type { Secrets, StoredContract } from '../../runs/index.js';
 import { VERSION } from '../../base/files/index.js';
 import { assessCase } from './run-suite.js';
@@ -166,14 +166,12 @@ async function assessFiles(
   }
 }
 
-/** All files of an attempt except the events, which are translated again. */
-const ATTEMPT_FILES: readonly AttemptFile[] = ['meta', 'stdin', 'stdout', 'stderr', 'pty', 'timing', 'fsDiff'];
-
+/** Reads all files of the attempts, but not the events, which are translated again. */
 async function readAttemptFiles(folder: RunFolder): Promise<CaseFile[]> {
   const files: CaseFile[] = [];
   let remaining = CASE_BYTES;
   for (const attempt of await folder.attempts()) {
-    for (const kind of ATTEMPT_FILES) {
+    for (const kind of listKeys(ATTEMPT_FILES)) {
       const name = getAttemptFileName(kind, attempt);
       const bytes = await readCaseFile(name, remaining, async () => folder.openAttempt(kind, attempt));
       if (bytes === undefined || (bytes.length === 0 && kind !== 'stdout')) continue;
