@@ -2,7 +2,7 @@ import { promisify } from 'node:util';
 import { crc32, inflateRaw } from 'node:zlib';
 import { readSpan } from '../../../base/files/index.js';
 import type { OpenFile, ReadableFile } from '../../../base/index.js';
-import { RunFolderError } from '../run-folder-error.js';
+import { createNotFoundError, RunFolderError } from '../run-folder-error.js';
 import type { RunFile } from '../run-files.js';
 import {
   DEFLATED,
@@ -31,12 +31,7 @@ export const SMALL_FILE_BYTES = 1024 * 1024;
  */
 export async function openPackedFiles(open: OpenFile, place: string) {
   const file = await open();
-  if (file === undefined) {
-    throw new RunFolderError(
-      'RUN_FOLDER_NOT_FOUND',
-      `Cannot find "${place}". Pass the folder of a run, or a packed run.`,
-    );
-  }
+  if (file === undefined) throw createNotFoundError(place);
   try {
     const entries = await readDirectory(file, place);
     checkPaths(entries, place);
