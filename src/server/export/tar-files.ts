@@ -19,16 +19,13 @@ export async function* tarRun(files: AsyncIterable<RunFile>, name: string): Asyn
 export async function* tarFiles(
   files: readonly { readonly path: string; readonly bytes: Uint8Array }[],
 ): AsyncGenerator<Uint8Array, void> {
-  for (const { path, bytes } of files) {
-    yield createHeader({ path, size: bytes.length, mtimeMs: Date.now(), isFolder: false });
-    yield bytes;
-    yield createPadding(bytes.length);
-  }
+  const mtimeMs = Date.now();
+  for (const { path, bytes } of files) yield* tarFile({ mtimeMs, open: async () => openBytes(bytes) }, path);
   yield TAR_END;
 }
 
 /** Packs a file. A file that was deleted or replaced by a link since it was listed is skipped. */
-async function* tarFile(file: RunFile, path: string): AsyncGenerator<Uint8Array, void> {
+async function* tarFile(file: Pick<RunFile, 'mtimeMs' | 'open'>, path: string): AsyncGenerator<Uint8Array, void> {
   const handle = await file.open();
   if (handle === undefined) return;
   try {
@@ -166,23 +163,21 @@ export async function* listExportFiles(folder: RunFolder): AsyncGenerator<RunFil
       printed.push({ ...file, path: `log/${name}`, open: async () => file.open() });
     yield file;
   }
-  const readme = {
-    path: 'README.md',
-    size: README.length,
-    mtimeMs,
-    open: async () => Promise.resolve(openText(README)),
-  };
-  for (const file of [...printed, readme]) if (!paths.has(file.path)) yield file;
+  const readme = Buffer.from(README);
+  printed.push({ path: 'README.md', size: readme.length, mtimeMs, open: async () => openBytes(readme) });
+  for (const file of printed) if (!paths.has(file.path)) yield file;
 }
 
-/** Opens a text as if it were a file. */
-function openText(text: string): ReadableFile {
-  const bytes = Buffer.from(text);
+/** Opens bytes as if they were a file. */
+function openBytes(bytes: Uint8Array): ReadableFile {
   return {
-    stat: async () => Promise.resolve({ size: bytes.length }),
-    read: async (buffer, offset, length, position) =>
-      Promise.resolve({ bytesRead: bytes.copy(buffer, offset, position, position + length) }),
-    close: async () => Promise.resolve(),
+    stat: async () => ({ size: bytes.length }),
+    async read(buffer, offset, length, position) {
+      const found = bytes.subarray(position, position + length);
+      buffer.set(found, offset);
+      return { bytesRead: found.length };
+    },
+    close: async () => undefined,
   };
 }
 

@@ -46,20 +46,17 @@ interface SuiteOptions {
 
 /** Assesses every case again, in sequence, and compares the results with the expectations. */
 export async function runSuite(options: SuiteOptions): Promise<readonly CaseReport[]> {
-  const names = await selectCases(options);
+  const { suite, names = [], onCase } = options;
+  const selected = names.length > 0 ? names : await listCases(suite);
+  if (selected.length === 0)
+    throw new SuiteError('CASE_NOT_FOUND', `No cases found in "${suite}". Add one with: sluice suite add RUN`);
   const reports: CaseReport[] = [];
-  for (const name of names) {
+  for (const name of selected) {
     const report = await runCase(options, name);
     reports.push(report);
-    options.onCase?.(report, names.length);
+    onCase?.(report, selected.length);
   }
   return reports;
-}
-
-async function selectCases({ suite, names = [] }: SuiteOptions): Promise<readonly string[]> {
-  const selectedNames = names.length > 0 ? names : await listCases(suite);
-  if (selectedNames.length > 0) return selectedNames;
-  throw new SuiteError('CASE_NOT_FOUND', `No cases found in "${suite}". Add one with: sluice suite add RUN`);
 }
 
 async function runCase({ suite, clock }: SuiteOptions, name: string): Promise<CaseReport> {

@@ -55,7 +55,8 @@ async function joinLogs(open: (log: RunLog) => Promise<LogFile>) {
     },
     /** Appends the counts of unknown types and fields in an attempt's output. */
     appendDrift: async (summary: DriftSummary) => logs.get('diagnostics')?.append([summary]),
-    sync: async () => forEachLog(async (log) => log.sync()),
+    /** Writes collected lines. */
+    flush: async () => forEachLog(async (log) => log.flush()),
     close: async () => forEachLog(async (log) => log.close()),
   };
 }
@@ -122,11 +123,7 @@ function createLogFile(file: AppendableFile, batchLength = 0) {
     append: async (values: readonly object[]) =>
       appendLines(values.map((value) => `${JSON.stringify(value)}\n`).join('')),
     appendLines,
-    /** Syncs appended data to disk, so it survives a power failure. */
-    async sync() {
-      await write();
-      await file.datasync();
-    },
+    flush: write,
     async close() {
       await lastWrite.catch(() => undefined);
       await file.close();
@@ -277,7 +274,7 @@ async function* writeLogs(source: RunFolder, target: WritableRunFolder, options:
       for (const emitted of events) yield emitted;
     }
     await drift;
-    await logs.sync();
+    await logs.flush();
     for (const replacement of replacements) await replacement.commit();
   } finally {
     for (const replacement of replacements) await replacement.discard();
