@@ -146,10 +146,7 @@ export interface Masker {
 const ASTERISK = 0x2a;
 const EMPTY = new Uint8Array();
 
-/**
- * Holds the end of a stream, whose bytes could still be part of a secret. Positions count from the start of the stream.
- * Chunks are not copied while nothing is masked or held back.
- */
+/** Holds the end of a stream, which could still be part of a secret. Copies nothing that is not masked or held back. */
 export function createHeldBytes() {
   let heldBytes: Uint8Array = EMPTY;
   /** The position of the first held byte. */

@@ -74,10 +74,7 @@ const IGNORED_NAMES: ReadonlySet<string> = new Set(['.git', 'node_modules', '.au
 /** Concurrent file system calls. */
 const CONCURRENCY = 64;
 
-/**
- * Lists a folder's files with their sizes and times. Links are not followed. Folders named `.git`, `node_modules` and
- * `.audit` are skipped at any depth, and so is everything that is neither a file nor a link.
- */
+/** Lists a folder's files and links with sizes and times, without `IGNORED_NAMES` at any depth. Follows no link. */
 export async function takeSnapshot(folder: string, options: SnapshotOptions = {}): Promise<Snapshot> {
   const { maxFiles = 100_000, maxDepth = 64, maxPathBytes = 16 * 1024 * 1024 } = options;
   const files = new Map<string, string>();

@@ -234,10 +234,7 @@ function resolveDatabase(base: string, database: string): string {
   return file === undefined ? database : `sqlite:${resolve(base, file)}`;
 }
 
-/**
- * A bare name is looked up on the PATH. A relative path is resolved here, because it would otherwise be relative to the
- * agent's working folder.
- */
+/** A bare name is looked up on the PATH; a path would otherwise be relative to the agent's working folder. */
 function resolveProgram(base: string, program: string): string {
   return basename(program) === program ? program : resolve(base, program);
 }
@@ -295,10 +292,7 @@ export function getMember(value: unknown, key: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
 }
 
-/**
- * Adds an agent to a JSON configuration, which is created if missing. Everything else in the file stays as it is:
- * comments, other settings, and an existing agent of this name.
- */
+/** Adds an agent to a JSON configuration, created if missing; comments and other settings stay as they are. */
 export async function addAgentToConfig(file: string, name: string, agent: AgentSettings): Promise<void> {
   const entry = JSON.stringify({ [name]: agent });
   if (!file.endsWith('.json'))

@@ -18,17 +18,11 @@ export interface Token {
 
 const tokensSchema = fromRecordSchema<readonly TokenConfig[]>(configFileSchema.properties.tokens);
 
-/**
- * The environment variables that contain the tokens, or the path of a token file, which can be replaced while the
- * server runs.
- */
+/** The variables with the tokens, or with the path of their file, which can be replaced while the server runs. */
 const LIST_VARIABLE = 'SLUICE_TOKENS';
 const FILE_VARIABLE = 'SLUICE_TOKENS_FILE';
 
-/**
- * Reads the tokens: a JSON list in `SLUICE_TOKENS` or in the file named by `SLUICE_TOKENS_FILE`, or else the configured
- * tokens.
- */
+/** Reads the tokens: a JSON list in `SLUICE_TOKENS`, or in the file of `SLUICE_TOKENS_FILE`, or those configured. */
 export function readTokens(config: Pick<Config, 'tokens'>, env: Environment): readonly Token[] {
   const listed = readFromEnvironment(env) ?? config.tokens ?? [];
   const tokens = listed.map(({ name, scopes, value, value_env }) => {
@@ -153,10 +147,7 @@ export async function readLocalToken(env: Environment): Promise<string | undefin
   return TOKEN.test(value) ? value : undefined;
 }
 
-/**
- * Returns this user's token, which is generated on first use. If it cannot be stored, it is valid only for this
- * process.
- */
+/** Returns this user's token, generated on first use. If it cannot be stored, it is valid only for this process. */
 export async function openLocalToken(env: Environment): Promise<LocalToken> {
   const file = findLocalTokenFile(env);
   const stored = await readLocalToken(env);
@@ -169,10 +160,7 @@ export async function openLocalToken(env: Environment): Promise<LocalToken> {
   }
 }
 
-/**
- * Replaces the token: running servers accept the new one within seconds, and browsers that signed in with the old one
- * are signed out.
- */
+/** Replaces the token: running servers accept the new one within seconds; browsers with the old one are signed out. */
 export async function rotateLocalToken(env: Environment): Promise<LocalToken> {
   const file = findLocalTokenFile(env);
   await rm(file, { force: true });

@@ -44,10 +44,7 @@ export function hashConfig(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/**
- * Throws `CONFIG_NOT_TRUSTED` unless this content of the file is trusted, or the user confirms it now. Trust is
- * recorded in the user's folder, outside every project.
- */
+/** Throws `CONFIG_NOT_TRUSTED` unless this content is trusted, or the user confirms it, which is recorded. */
 export async function requireTrust(
   { file, sha256, needs }: Omit<UntrustedConfig, 'state'>,
   env: Environment,

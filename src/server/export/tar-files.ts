@@ -6,10 +6,7 @@ import { readChunks, makeFolder } from '../../base/files/index.js';
 import { copyRunFiles, listFilesWithLogs, type RunFile, type RunFolder } from '../../runs/run-folder/index.js';
 import { SluiceError, type ReadableFile } from '../../base/index.js';
 
-/**
- * Packs a run's files into a tar archive, even while they are being written: each file is included up to the size it
- * had when it was opened.
- */
+/** Packs files into a tar archive, even while they are written: each up to the size it had when it was opened. */
 export async function* tarRun(files: AsyncIterable<RunFile>, name: string): AsyncGenerator<Uint8Array, void> {
   yield createHeader({ path: `${name}/`, size: 0, mtimeMs: 0, isFolder: true });
   for await (const file of files) yield* tarFile(file, `${name}/${file.path}`);
@@ -63,10 +60,7 @@ const NAME_BYTES = 100;
 /** The largest number that a header can contain: eleven octal digits. */
 const MAX_OCTAL = 8 ** 11 - 1;
 
-/**
- * Creates an entry's header in the POSIX format (pax): ustar if name, size and time fit, otherwise preceded by a record
- * with the full values.
- */
+/** Creates a header in the POSIX format: ustar if name, size and time fit, otherwise with a pax record before it. */
 function createHeader(entry: TarEntry): Uint8Array {
   const records = [
     ...(fitsName(entry.path) ? [] : [formatPaxRecord('path', entry.path)]),

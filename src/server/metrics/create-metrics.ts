@@ -157,15 +157,9 @@ interface TailOptions<T> {
   readonly report: (item: T) => void | Promise<void>;
 }
 
-/**
- * How far back entries are listed again: clocks on other hosts can be slow, and entries are written shortly after the
- * event.
- */
+/** How far back entries are listed again: clocks of other hosts can be slow, entries are written after the event. */
 const LOOK_BACK_MS = 10_000;
-/**
- * The maximum number of pages in one pass. An oldest-first list continues in the next pass; in a newest-first list,
- * older entries are skipped.
- */
+/** Pages in one pass. The next pass continues an oldest-first list; of a newest-first list, older entries are skipped. */
 const MAX_PAGES = 50;
 const PAGE_ENTRIES = 500;
 

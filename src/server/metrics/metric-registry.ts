@@ -92,10 +92,7 @@ function createSeries<T>(make: () => T) {
   };
 }
 
-/**
- * Derives a key from the values, each prefixed by its length to avoid ambiguity. The names are the same in all series
- * of a metric.
- */
+/** Derives an unambiguous key from the values. The names are the same in all series of a metric. */
 function deriveKey(labels: Labels): string {
   let key = '';
   for (const name in labels) {

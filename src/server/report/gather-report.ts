@@ -44,10 +44,7 @@ export interface ReportSource {
   readonly mask: (bytes: Uint8Array) => Uint8Array;
 }
 
-/**
- * Completes a report with the run folder's content. If the folder cannot be read, the report contains only data from
- * the store. Only the streams are masked here; `renderHtml` masks everything.
- */
+/** Completes a report with the run folder's content, if that can be read. `renderHtml` masks all but the streams. */
 export async function gatherReport(
   { openFolder, mask }: ReportSource,
   stored: Pick<RunReport, 'id' | 'record' | 'order' | 'items'>,

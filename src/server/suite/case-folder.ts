@@ -63,10 +63,7 @@ export async function writeCase(suite: string, name: string, files: readonly Cas
   return folder;
 }
 
-/**
- * Reads a regular file of at most `maxBytes`; undefined if it is missing. Links are not followed: a repository can
- * contain malicious links.
- */
+/** Reads a regular file; undefined if it is missing. Links, which a repository can contain, are not followed. */
 export async function readCaseFile(
   path: string,
   maxBytes: number,
@@ -112,10 +109,7 @@ export async function listCases(suite: string): Promise<readonly string[]> {
   return names.toSorted();
 }
 
-/**
- * Opens a suite folder; undefined if it does not exist. An unreadable folder is an error; otherwise it would look
- * empty.
- */
+/** Opens a suite folder; undefined if it does not exist. An unreadable folder is an error, and not an empty suite. */
 async function openSuite(suite: string): Promise<Dir | undefined> {
   try {
     return await opendir(suite);

@@ -136,10 +136,7 @@ async function buildCase(
   return { name, files: allFiles, details: record, expected };
 }
 
-/**
- * Converts a string to a valid case name: an issue can start with a dot (`.github`), and a folder name can have any
- * characters.
- */
+/** Converts a string to a valid case name: an issue can start with a dot, a folder name can have any characters. */
 function suggestName(text: string): string {
   const name = text.replaceAll(/[^A-Za-z0-9._-]+/g, '_').replace(/^[._-]+/, '');
   return name === '' ? 'case' : name.slice(0, 100);

@@ -75,10 +75,7 @@ async function runCase({ suite, clock }: SuiteOptions, name: string): Promise<Ca
   }
 }
 
-/**
- * Finds the first difference in the reading and in the decision. The actual values are converted to JSON first, because
- * the expectations come from a JSON file.
- */
+/** Finds the first difference in the reading and in the decision. Both sides come from JSON. */
 function findChanges(expected: Assessment, actual: Assessment): CaseChange[] {
   const actualJson = JSON.parse(JSON.stringify(actual)) as Assessment;
   const parts = [
@@ -97,10 +94,7 @@ function withoutReason({ decision: { action, code } }: Assessment): object {
   return { action, code };
 }
 
-/**
- * Replaces the expectations of changed cases with this version's results, and returns their reports. If a case cannot
- * be read, nothing is replaced.
- */
+/** Replaces the expectations of changed cases, and returns their reports; none if one of the cases cannot be read. */
 export async function acceptCases(options: SuiteOptions): Promise<readonly CaseReport[]> {
   const reports = await runSuite(options);
   const brokenCase = reports.find(({ status }) => status === 'broken');

@@ -45,10 +45,7 @@ export interface TracingOptions {
 /** A collector that does not respond must not prevent a command from exiting. */
 const FLUSH_MS = 5000;
 
-/**
- * Opens tracing through `@opentelemetry/api` to the SDK that the process was started with (`node --import`). Returns
- * undefined without an SDK. Logs a warning if traces are expected but would not arrive.
- */
+/** Opens tracing through the SDK that the process was started with (`node --import`); undefined without one. */
 export async function openTracing({
   logger,
   content = false,
@@ -211,10 +208,7 @@ export function startRunTrace(
   const subAgents = new Map<string, TracedAgent>();
   /** The spans of unfinished calls; undefined for a call whose span was omitted. */
   const calls = new Map<string, Span | undefined>();
-  /**
-   * Records the first step; called when the next step or the run ends. If it is the only step, the run's usage is its
-   * usage.
-   */
+  /** Records the first step, when the next step or the run ends; the only step gets the run's usage. */
   let recordFirstStep: ((usage: Usage | undefined, model: string | undefined) => void) | undefined;
   let isFirstStep = true;
   let spanCount = 0;

@@ -11,10 +11,7 @@ export interface OpenTelemetry {
 /** The global symbol that every copy of the package registers an SDK under. */
 const SDK_SYMBOL_NAME = /^opentelemetry\.js\.api\.\d+$/;
 
-/**
- * Finds the SDK that this process was started with (`node --import`): the version of its copy of the package, and its
- * tracer provider; undefined without one.
- */
+/** Finds the SDK that this process was started with (`node --import`); `version` is that of its copy of the package. */
 export function findSdk(): { readonly version: string; readonly provider: unknown } | undefined {
   for (const symbol of Object.getOwnPropertySymbols(globalThis)) {
     if (!SDK_SYMBOL_NAME.test(symbol.description ?? '')) continue;
@@ -43,10 +40,7 @@ export function describeMessage(role: 'user' | 'assistant', text: string): strin
 /** Version 00 of W3C Trace Context: trace id, span id, flags. */
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
-/**
- * Parses a `traceparent` into a parent context; the root context if it is missing or invalid. The SDK's propagator is
- * not used, because it might not be registered.
- */
+/** Parses a `traceparent`, as the SDK's propagator might not be registered; the root context if it is invalid. */
 export function readParent({ trace, ROOT_CONTEXT }: OpenTelemetry, traceparent: string | undefined): Context {
   const [, traceId = '', spanId = '', flags = ''] = TRACEPARENT.exec(traceparent ?? '') ?? [];
   const parent: SpanContext = { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true };

@@ -84,10 +84,7 @@ export type LogFile = ReturnType<typeof createLogFile>;
 const NEWLINE = 0x0a;
 const BLOCK_BYTES = 64 * 1024;
 
-/**
- * Opens a log for appending. An incomplete last line, left by a crash, is removed first: its event was never published, and
- * the next line must not be joined to it.
- */
+/** Opens a log for appending. An incomplete last line, left by a crash, is removed: its event was never published. */
 export async function openLogFile(path: string, root: TrustedRoot = {}): Promise<LogFile> {
   const file = await openForAppending(path, root);
   try {
@@ -194,10 +191,7 @@ export async function* readLogFile(
   }
 }
 
-/**
- * Reads a log of one protocol in order, even while it grows. Lines that are not events with a position are skipped: an
- * agent can write to the folder.
- */
+/** Reads a log of one protocol, even while it grows; skips lines, as agents write them, that are no events. */
 export function openEventTail(open: OpenFile, protocol: Emitted['protocol']) {
   const lines = openLineTail(open, MAX_LINE_BYTES);
   const hasPosition = (event: object): boolean =>

@@ -25,10 +25,7 @@ const MAX_DEFLATED_BYTES = 64 * 1024 * 1024;
 /** Files up to this size are deflated; larger files are stored, so any part of them can be read separately. */
 export const SMALL_FILE_BYTES = 1024 * 1024;
 
-/**
- * Reads the directory of a packed run. Paths are relative to the folder `root` that contains all files, if any. Large
- * files are read in parts, small ones in full.
- */
+/** Reads the directory of a packed run. Paths are relative to the folder `root` that contains all files, if any. */
 export async function openPackedFiles(open: OpenFile, place: string) {
   const file = await open();
   if (file === undefined) throw createNotFoundError(place);

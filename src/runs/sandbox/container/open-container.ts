@@ -178,10 +178,7 @@ const IDS = 65_536;
 /** The user inside that stands for root, which then is not root inside either. */
 const AGENT_ID = 1000;
 
-/**
- * Chooses the user inside: the one who runs Sluice, so that files belong to the same user on both sides, in a user
- * namespace if the engine can create one for a single container.
- */
+/** Chooses the user inside: the one who runs Sluice, so that files belong to the same user on both sides. */
 function chooseUser(engine: ContainerEngine): { readonly args: readonly string[]; readonly gaps: readonly string[] } {
   const uid = process.getuid?.() ?? 0;
   const gid = process.getgid?.() ?? 0;

@@ -37,10 +37,7 @@ export async function completeMounts(
   return { mounts: await dropUnreachable(mounts), isSearchComplete };
 }
 
-/**
- * Skips paths that go through a link in a mounted folder: inside the sandbox, the link is followed and the mount would
- * be created at its target. The target has its own mount if it should be visible.
- */
+/** Skips paths through a link in a mounted folder: inside, the mount would be created at the target of the link. */
 async function dropUnreachable(mounts: readonly Mount[]): Promise<Mount[]> {
   const isNested = (mount: Mount): boolean =>
     mounts.some((other) => {

@@ -143,10 +143,7 @@ export async function guardNestedRepositories(
   return { mounts, isComplete: true };
 }
 
-/**
- * Protects the target of a `.git` link if it is a git directory in the same folder. A target elsewhere, or where something else
- * is mounted, stays as it is: an agent could have created the link.
- */
+/** Protects the target of a `.git` link if it is a git directory in its folder: an agent could have created the link. */
 async function guardLinkTarget(parent: string, { folder, skipped, guard }: Search): Promise<readonly Mount[]> {
   const target = await realpath(join(parent, '.git')).catch(() => parent);
   const isInFolder = target !== parent && isWithin(target, parent) && (await realpath(folder)) === folder;
