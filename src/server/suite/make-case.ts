@@ -189,7 +189,7 @@ async function readResultFile(folder: RunFolder, { started_at }: OrderRecord): P
   for await (const file of folder.files()) if (!(file.mtimeMs < since)) found.set(file.path, file);
   const file = RESULT_FILES.flatMap((path) => found.get(path) ?? [])[0];
   if (file === undefined) return [];
-  const bytes = await readCaseFile(file.path, CASE_BYTES, file.open).catch(() => undefined);
+  const bytes = await readCaseFile(file.path, CASE_BYTES, async () => file.open()).catch(() => undefined);
   return bytes === undefined ? [] : [{ path: file.path, bytes }];
 }
 

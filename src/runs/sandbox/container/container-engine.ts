@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findExecutable, parseJson } from '../../../base/files/index.js';
 import { getErrorMessage } from '../../../base/index.js';
-import { get, isRecord } from '../../../events/index.js';
 import { PlacementError } from './placement-error.js';
 
 /** The operator's settings for containers. */
@@ -141,12 +140,13 @@ export async function inspectContainer(engine: ContainerEngine, id: string): Pro
     return /no such (?:container|object)/i.test(answer.problem)
       ? { state: 'absent', exitCode: 0, isOutOfMemory: false }
       : undefined;
-  const state = parseJson(answer.stdout);
-  if (!isRecord(state)) return undefined;
+  const found = parseJson(answer.stdout);
+  if (typeof found !== 'object' || found === null) return undefined;
+  const { Status: status, ExitCode: exitCode, OOMKilled: isOutOfMemory } = found as Readonly<Record<string, unknown>>;
   return {
-    state: STATES[get.name(state, 'Status') ?? ''] ?? 'alive',
-    exitCode: get.number(state, 'ExitCode') ?? 0,
-    isOutOfMemory: get.boolean(state, 'OOMKilled') === true,
+    state: (typeof status === 'string' ? STATES[status] : undefined) ?? 'alive',
+    exitCode: typeof exitCode === 'number' ? exitCode : 0,
+    isOutOfMemory: isOutOfMemory === true,
   };
 }
 

@@ -74,12 +74,12 @@ export type GuardGit = (git: string) => Promise<void>;
 export function holdGuards(guards: GitGuards) {
   const held = new Set<string>();
   return {
-    async guard(git: string): Promise<void> {
+    guard: async (git: string): Promise<void> => {
       if (held.has(git)) return;
       held.add(git);
       await guards.acquire(git, async () => createPlaceholders(git));
     },
-    async release(): Promise<void> {
+    release: async (): Promise<void> => {
       for (const git of held) await guards.release(git).catch(() => undefined);
     },
   };
