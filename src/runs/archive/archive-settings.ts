@@ -16,7 +16,7 @@ const DEFAULT_COPY_PART_KIB = 1024;
  * the endpoint and the region unless the address sets them. Throws `INVALID_CONFIG`; no message contains a credential.
  */
 export function readArchiveSettings(address: string, env: Environment) {
-  const url = parseUrl(address);
+  const url = URL.canParse(address) ? new URL(address) : undefined;
   if (url?.protocol !== 's3:' || !BUCKET_NAME.test(url.host)) {
     throw createConfigError('is not an archive address. Use s3://bucket/prefix');
   }
@@ -58,14 +58,6 @@ export function readArchiveSettings(address: string, env: Environment) {
   };
 }
 
-function parseUrl(text: string): URL | undefined {
-  try {
-    return new URL(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Returns the first non-empty string: an empty environment variable counts as unset, as in other S3 clients. */
 function firstNonEmpty(...values: readonly (string | null | undefined)[]): string | undefined {
   return values.find((value) => typeof value === 'string' && value !== '') ?? undefined;
@@ -85,7 +77,7 @@ function readEndpoint(address: URL, env: Environment): URL | undefined {
   const text = option ?? firstNonEmpty(env[variable]);
   if (text === undefined) return undefined;
   const source = option === undefined ? ` from the environment variable ${variable}` : '';
-  const url = parseUrl(text);
+  const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
     throw createConfigError(`has an invalid endpoint${source}. Use a URL that starts with https:// or http://`);
   }

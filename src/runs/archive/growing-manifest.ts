@@ -41,15 +41,8 @@ const manifestValidator = fromRecordSchema<GrowingManifest>(manifestSchema);
 /** The current state of a file on the run's host. */
 export type FileState = Pick<AuditFile, 'path' | 'id' | 'size'>;
 
-/** The next part to upload. `finish` returns the manifest that lists it. */
-export interface PartPlan {
-  readonly number: number;
-  /** Its byte ranges, in order. */
-  readonly content: readonly { readonly path: string; readonly from: number; readonly bytes: number }[];
-  /** The number of the part it replaces: the last part, if that is still small. */
-  readonly replaces: number | undefined;
-  finish(facts: Pick<Part, 'bytes' | 'sha256'>, now: number): GrowingManifest;
-}
+/** The next part to upload. */
+export type PartPlan = NonNullable<ReturnType<typeof planPart>>;
 
 export const EMPTY_MANIFEST: GrowingManifest = { copied_at: 0, next: 1, parts: [], files: [] };
 
@@ -59,11 +52,7 @@ const MAX_PART_FACTOR = 8;
  * Plans the next part of a run: the new bytes of its files, together with the last part's bytes if that is still small.
  * Otherwise a run of many small steps would become thousands of objects. Returns undefined if nothing is new.
  */
-export function planPart(
-  manifest: GrowingManifest,
-  files: readonly FileState[],
-  partBytes: number,
-): PartPlan | undefined {
+export function planPart(manifest: GrowingManifest, files: readonly FileState[], partBytes: number) {
   const last = manifest.parts.at(-1);
   // While the last part is small, it is open: the new part replaces it and includes its bytes.
   const isOpen = last !== undefined && last.bytes < partBytes;
@@ -96,9 +85,12 @@ export function planPart(
     .map((file) => ({ ...file, spans: file.spans.filter(({ part }) => !isOpen || part !== last.number) }));
   return {
     number: manifest.next,
+    /** Its byte ranges, in order. */
     content,
+    /** The number of the part it replaces: the last part, if that is still small. */
     replaces: isOpen ? last.number : undefined,
-    finish: (facts, now) => ({
+    /** Returns the manifest that lists it. */
+    finish: (facts: Pick<Part, 'bytes' | 'sha256'>, now: number): GrowingManifest => ({
       copied_at: now,
       next: manifest.next + 1,
       parts: [...closed, { number: manifest.next, ...facts }],

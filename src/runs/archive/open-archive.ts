@@ -13,7 +13,7 @@ export type Archive = Awaited<ReturnType<typeof openArchive>>;
 
 /** For tests. */
 export interface ArchiveOptions {
-  readonly retry?: Partial<S3RetryOptions>;
+  readonly retry?: S3RetryOptions;
   readonly partBytes?: number;
   readonly clock?: () => number;
 }

@@ -12,10 +12,7 @@ interface Block {
   readonly bytes: Uint8Array;
 }
 
-/**
- * Opens an object for random access; undefined if it does not exist. Closing the file does nothing. Reading fails if
- * the object was replaced after it was opened.
- */
+/** Opens an object for random access; undefined if it does not exist. Reading fails if it was replaced meanwhile. */
 export async function openRemoteFile(client: S3Client, key: string): Promise<ReadableFile | undefined> {
   const head = await client.send({ method: 'HEAD', key });
   if (head.status === 404) return undefined;

@@ -25,13 +25,8 @@ export interface S3Response {
 export type S3Client = Awaited<ReturnType<typeof createS3Client>>;
 
 /** The number of attempts per request, the pause after the first attempt, and the timeout of each. */
-export interface S3RetryOptions {
-  readonly maxAttempts: number;
-  readonly firstPauseMs: number;
-  readonly timeoutMs: number;
-}
-
-const DEFAULT_RETRY: S3RetryOptions = { maxAttempts: 4, firstPauseMs: 250, timeoutMs: 30_000 };
+const DEFAULT_RETRY = { maxAttempts: 4, firstPauseMs: 250, timeoutMs: 30_000 };
+export type S3RetryOptions = Partial<typeof DEFAULT_RETRY>;
 /** The slowest accepted connection: long bodies get more time than `timeoutMs`. */
 const BYTES_PER_MS = 100;
 /** The default maximum length of a response: error documents and lists are small. */
@@ -44,7 +39,7 @@ const MAX_LISTED = 100;
  * increasing delays, then reported as an `ArchiveError`. Requests are signed with `aws4fetch`; no message or log
  * contains a credential.
  */
-export async function createS3Client(settings: ArchiveSettings, retry: Partial<S3RetryOptions> = {}) {
+export async function createS3Client(settings: ArchiveSettings, retry: S3RetryOptions = {}) {
   const { AwsV4Signer } = await import('aws4fetch').catch((cause: unknown) => {
     const message = 'Cannot use the archive: the package "aws4fetch" is not installed. Run "npm install aws4fetch".';
     throw new ArchiveError('ARCHIVE_PACKAGE_MISSING', message, { cause });

@@ -27,10 +27,7 @@ const MAX_PARTS = 10_000;
 const WILL_UPLOAD_AGAIN = 'It will be uploaded again.';
 const CHECK_MULTIPART_SUPPORT = 'Check that the store supports multipart uploads.';
 
-/**
- * Uploads a file and verifies the archived bytes: by the MD5 that most stores return, otherwise by reading everything
- * back. If the bytes differ, removes the object and throws `ARCHIVE_DAMAGED`.
- */
+/** Uploads a file and verifies the archived bytes. If they differ, removes the object and throws `ARCHIVE_DAMAGED`. */
 export async function uploadFile(client: S3Client, upload: Upload): Promise<void> {
   const { size } = await upload.file.stat();
   const partBytes = Math.max(upload.partBytes ?? DEFAULT_PART_BYTES, Math.ceil(size / MAX_PARTS));
@@ -45,10 +42,7 @@ export async function uploadFile(client: S3Client, upload: Upload): Promise<void
 
 const MAX_PUT_ATTEMPTS = 3;
 
-/**
- * Writes an object and verifies the archived bytes: by the MD5, otherwise by reading them back. If they differ,
- * retries, and finally throws `ARCHIVE_DAMAGED`.
- */
+/** Writes an object and verifies it. If the bytes differ, retries, and finally throws `ARCHIVE_DAMAGED`. */
 export async function putObject(
   client: S3Client,
   { key, body, type }: { readonly key: string; readonly body: Uint8Array<ArrayBuffer>; readonly type: string },

@@ -24,7 +24,7 @@ function openJournal() {
     files: {
       append: async (events) => void inFolder.push(...events),
       appendDrift: async () => undefined,
-      sync: async () => undefined,
+      flush: async () => undefined,
       close: async () => undefined,
     },
     log: {

@@ -1,14 +1,12 @@
 import { basename, dirname, join } from 'node:path';
 import { createWriteStream, fstatSync } from 'node:fs';
-import { lstat, mkdir, mkdtemp, rm, utimes } from 'node:fs/promises';
+import { lstat, mkdir, utimes } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import { tmpdir } from 'node:os';
-import { FileError, getErrorCode } from '../../base/index.js';
-import type { ReadableFile, TrustedRoot, OpenFile } from '../../base/index.js';
-import { makeFolder, readChunks, removeFolder, withFolder, readSpan } from '../../base/files/index.js';
-import { AUDIT_FOLDER, getAttemptFileName, type AttemptFile } from './file-names.js';
-import { openRunFolder, type RunFolder } from './open-run-folder.js';
-import { openIfRegular, type RunFile } from './run-files.js';
+import { getErrorCode, listKeys, type ReadableFile, type TrustedRoot } from '../../base/index.js';
+import { makeFolder, readChunks, removeFolder, withFolder } from '../../base/files/index.js';
+import { ATTEMPT_FILES, AUDIT_FOLDER, getAttemptFileName } from './file-names.js';
+import { openRunFolder } from './open-run-folder.js';
+import { openIfRegular, readEnd, type RunFile } from './run-files.js';
 import { getRunFolderPath } from './run-place.js';
 import type { AttemptMeta } from './attempt/attempt-meta.js';
 
@@ -23,9 +21,6 @@ export interface AuditFile {
   open(): Promise<ReadableFile | undefined>;
 }
 
-/** In write order: bytes come before their timing. */
-const ATTEMPT_FILES: readonly AttemptFile[] = ['meta', 'stdin', 'stdout', 'stderr', 'pty', 'fsDiff', 'timing'];
-
 /**
  * Lists the files that a run has recorded so far, in write order, without the derived logs. Sizes are read in reverse
  * order, so the bytes of every listed timing are within the listed sizes, and a copy looks like an interrupted run.
@@ -33,7 +28,7 @@ const ATTEMPT_FILES: readonly AttemptFile[] = ['meta', 'stdin', 'stdout', 'stder
 export async function listAuditFiles(dir: string, root: TrustedRoot = {}): Promise<readonly AuditFile[]> {
   const folder = await openRunFolder(dir, root);
   const names = (await folder.attempts()).flatMap((attempt) =>
-    ATTEMPT_FILES.map((file) => getAttemptFileName(file, attempt)),
+    listKeys(ATTEMPT_FILES).map((file) => getAttemptFileName(file, attempt)),
   );
   const files: AuditFile[] = [];
   for (const name of names.toReversed()) {
@@ -60,21 +55,14 @@ async function openIfSame(path: string, id: string, root: TrustedRoot): Promise<
   return undefined;
 }
 
-interface CopyOptions {
-  /** Selects the files to copy; all by default. */
-  readonly wants?: (file: RunFile) => boolean;
-  readonly onBytes?: (bytes: number) => void;
-}
-
 export async function copyRunFiles(
   files: AsyncIterable<RunFile>,
   to: string,
-  options: CopyOptions = {},
+  onBytes: (bytes: number) => void,
 ): Promise<void> {
-  const { wants = () => true, onBytes = () => undefined } = options;
   await mkdir(to);
   for await (const file of files) {
-    const opened = wants(file) ? await file.open() : undefined;
+    const opened = await file.open();
     if (opened === undefined) continue;
     try {
       const { size } = await opened.stat();
@@ -86,34 +74,6 @@ export async function copyRunFiles(
     } finally {
       await opened.close();
     }
-  }
-}
-
-/**
- * Calls `use` with a folder that contains a run's files: the run folder or, for a packed run, a temporary folder with
- * the requested files. Throws `FILE_TOO_LARGE` if these exceed `maxBytes` in total.
- */
-export async function withPlainFolder<Result>(
-  run: RunFolder,
-  { wants, maxBytes }: { readonly wants: (file: RunFile) => boolean; readonly maxBytes: number },
-  use: (dir: string) => Promise<Result>,
-): Promise<Result> {
-  if (run.dir !== undefined) return use(run.dir);
-  let bytes = 0;
-  for await (const file of run.files()) bytes += wants(file) ? file.size : 0;
-  if (bytes > maxBytes) {
-    throw new FileError(
-      'FILE_TOO_LARGE',
-      `The requested files of "${run.place}" are larger than ${maxBytes} bytes in total.`,
-    );
-  }
-  const temporary = await mkdtemp(join(tmpdir(), 'sluice-run-'));
-  try {
-    const dir = join(temporary, run.name);
-    await copyRunFiles(run.files(), dir, { wants });
-    return await use(dir);
-  } finally {
-    await rm(temporary, { recursive: true, force: true });
   }
 }
 
@@ -134,54 +94,22 @@ export async function removeRunFolder(data: string, runId: string): Promise<bool
   }
 }
 
-/** The last attempt of a run according to its folder. The agent could write there, so it is not proof of anything. */
-interface LastAttempt {
-  /** The last bytes of its output; a terminal's output counts as stdout. */
-  readonly stdout: Uint8Array;
-  readonly stderr: Uint8Array;
-  readonly startedAt: string | null;
-  readonly command: readonly string[];
-  readonly version: string | null;
-}
+const NOTHING = new Uint8Array();
 
-const EMPTY: LastAttempt = {
-  stdout: new Uint8Array(),
-  stderr: new Uint8Array(),
-  startedAt: null,
-  command: [],
-  version: null,
-};
-
-/** Reads the end of a run's last attempt and its command, as far as its folder can be read. */
-export async function readLastAttempt(dir: string, maxBytes: number, root: TrustedRoot = {}): Promise<LastAttempt> {
-  try {
-    const folder = await openRunFolder(dir, root);
-    const attempt = (await folder.attempts()).at(-1);
-    if (attempt === undefined) return EMPTY;
-    const read = async (stream: 'stdout' | 'stderr' | 'pty') =>
-      readLastBytes(async () => folder.openAttempt(stream, attempt), maxBytes).catch(() => new Uint8Array());
-    const [stdout, stderr, pty] = await Promise.all([read('stdout'), read('stderr'), read('pty')]);
-    const meta: AttemptMeta = await folder.meta(attempt).catch(() => ({}));
-    return {
-      stdout: stdout.length > 0 ? stdout : pty,
-      stderr,
-      startedAt: meta.started_at ?? null,
-      command: meta.command ?? [],
-      version: meta.version ?? null,
-    };
-  } catch {
-    return EMPTY;
-  }
-}
-
-async function readLastBytes(open: OpenFile, maxBytes: number): Promise<Uint8Array> {
-  const handle = await open();
-  if (handle === undefined) return new Uint8Array();
-  try {
-    const { size } = await handle.stat();
-    const length = Math.min(size, maxBytes);
-    return await readSpan(handle, size - length, length);
-  } finally {
-    await handle.close();
-  }
+/**
+ * Reads the end of a run's last attempt and its command, as far as its folder can be read; a terminal's output counts as
+ * stdout. The agent could write there, so it is not proof of anything.
+ */
+export async function readLastAttempt(dir: string, maxBytes: number, root: TrustedRoot = {}) {
+  const folder = await openRunFolder(dir, root).catch(() => undefined);
+  const attempt = (await folder?.attempts().catch(() => []))?.at(-1);
+  const read = async (stream: 'stdout' | 'stderr' | 'pty'): Promise<Uint8Array> => {
+    if (folder === undefined || attempt === undefined) return NOTHING;
+    const end = await readEnd(async () => folder.openAttempt(stream, attempt), maxBytes).catch(() => undefined);
+    return end?.bytes ?? NOTHING;
+  };
+  const [stdout, stderr, pty] = await Promise.all([read('stdout'), read('stderr'), read('pty')]);
+  const meta: AttemptMeta = attempt === undefined ? {} : ((await folder?.meta(attempt).catch(() => ({}))) ?? {});
+  const { command = [], version = null } = meta;
+  return { stdout: stdout.length > 0 ? stdout : pty, stderr, command, version };
 }

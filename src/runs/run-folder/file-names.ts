@@ -6,14 +6,15 @@ export const AUDIT_FOLDER = '.audit';
 /** The folder in a packed run for the files that the run changed in its working folder. */
 export const ARTIFACT_FOLDER = '.artifacts';
 
-const ATTEMPT_FILES = {
+/** The files of an attempt, in write order: bytes come before their timing. */
+export const ATTEMPT_FILES = {
   meta: ['meta', 'json'],
   stdin: ['stdin', 'log'],
   stdout: ['stdout', 'log'],
   stderr: ['stderr', 'log'],
   pty: ['pty-output', 'log'],
-  timing: ['timing', 'jsonl'],
   fsDiff: ['fs-diff', 'json'],
+  timing: ['timing', 'jsonl'],
 } as const;
 
 export type AttemptFile = keyof typeof ATTEMPT_FILES;

@@ -1,5 +1,12 @@
 export { RunFolderError, type RunFolderErrorCode, type RunFolderWarning } from './run-folder-error.js';
-export { ARTIFACT_FOLDER, AUDIT_FOLDER, RUN_LOGS, getAttemptFileName, type AttemptFile } from './file-names.js';
+export {
+  ARTIFACT_FOLDER,
+  ATTEMPT_FILES,
+  AUDIT_FOLDER,
+  RUN_LOGS,
+  getAttemptFileName,
+  type AttemptFile,
+} from './file-names.js';
 export type { AttemptMeta } from './attempt/attempt-meta.js';
 export { createRunFolder, openRunFolder, readPackedRun, readRunFiles } from './open-run-folder.js';
 export type { RunFolder, WritableRunFolder } from './open-run-folder.js';
@@ -11,8 +18,8 @@ export {
   getRunFolderPath,
   PACKED_FOLDER,
 } from './run-place.js';
-export { copyRunFiles, withPlainFolder, listAuditFiles, type AuditFile, removeRunFolder } from './audit-files.js';
-export type { RunFile } from './run-files.js';
+export { copyRunFiles, listAuditFiles, type AuditFile, removeRunFolder } from './audit-files.js';
+export { readEnd, type RunFile } from './run-files.js';
 export { packRunFolder, removePackedRun, TEMPORARY_FOLDER } from './packed/pack-run-folder.js';
 export { openAttemptCapture, writeAttemptMeta, writeFsDiff } from './attempt/attempt-capture.js';
 export type { AttemptCapture, CapturedChunk, StreamDigest } from './attempt/attempt-capture.js';

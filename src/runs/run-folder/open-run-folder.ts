@@ -11,7 +11,7 @@ import {
   withFolder,
 } from '../../base/files/index.js';
 import { readAttemptMeta, type AttemptMeta } from './attempt/attempt-meta.js';
-import { RunFolderError, type RunFolderWarning } from './run-folder-error.js';
+import { createNotFoundError, RunFolderError, type RunFolderWarning } from './run-folder-error.js';
 import { AUDIT_FOLDER, getAttemptFileName, parseAttempt, RUN_LOGS } from './file-names.js';
 import type { AttemptFile, RunLog } from './file-names.js';
 import { openPackedFiles } from './packed/open-packed-files.js';
@@ -56,25 +56,28 @@ const MAX_META_BYTES = 16 * 1024 * 1024;
  * const folder = await openRunFolder('runs/01J…')
  * await folder.attempts() // [1, 2]
  */
-export async function openRunFolder(path: string, { trustedRoot }: TrustedRoot = {}): Promise<RunFolder> {
-  if (trustedRoot !== undefined) return openPlainFolder(resolve(path), resolve(trustedRoot));
-  const root = await findRealPath(path);
-  if ((await stat(root)).isDirectory()) return openPlainFolder(root);
-  return readPackedRun(async () => openForReading(root), root);
+export async function openRunFolder(path: string, root: TrustedRoot = {}): Promise<RunFolder> {
+  const found = await openIfFolder(path, root);
+  return typeof found === 'string' ? readPackedRun(async () => openForReading(found), found) : found;
 }
 
 /** Opens a run folder for writing. A packed run is rejected. */
-export async function openWritableRunFolder(
-  dir: string,
-  { trustedRoot }: TrustedRoot = {},
-): Promise<WritableRunFolder> {
-  if (trustedRoot !== undefined) return openPlainFolder(resolve(dir), resolve(trustedRoot));
-  const root = await findRealPath(dir);
-  if ((await stat(root)).isDirectory()) return openPlainFolder(root);
+export async function openWritableRunFolder(dir: string, root: TrustedRoot = {}): Promise<WritableRunFolder> {
+  const found = await openIfFolder(dir, root);
+  if (typeof found !== 'string') return found;
   // Any other file is reported as what it is: not a packed run.
-  await readPackedRun(async () => openForReading(root), root);
+  await readPackedRun(async () => openForReading(found), found);
   const message = `"${dir}" is a packed run, which is never changed. Copy it to a folder with sluice export.`;
   throw new RunFolderError('RUN_PACKED', message);
+}
+
+/** Opens a run folder; returns the real path of anything else. */
+async function openIfFolder(path: string, { trustedRoot }: TrustedRoot): Promise<WritableRunFolder | string> {
+  if (trustedRoot !== undefined) return openPlainFolder(resolve(path), resolve(trustedRoot));
+  const root = await realpath(path).catch((error: unknown) => {
+    throw createNotFoundError(path, error);
+  });
+  return (await stat(root)).isDirectory() ? openPlainFolder(root) : root;
 }
 
 /** Creates a new run's folder, with an empty `.audit`, and opens it. */
@@ -169,36 +172,17 @@ function toRunFolder({ open, ...named }: NamedFiles): RunFolder {
   };
 }
 
-async function findRealPath(path: string): Promise<string> {
-  try {
-    return await realpath(path);
-  } catch (error) {
-    throw createNotFoundError(path, error);
-  }
-}
-
-function createNotFoundError(path: string, cause: unknown): RunFolderError {
-  const message = `Cannot find "${path}". Pass the folder of a run, or a packed run.`;
-  return new RunFolderError('RUN_FOLDER_NOT_FOUND', message, { cause });
-}
-
 async function findAuditFolder(root: string, trustedRoot: string): Promise<string> {
   const inside = join(root, AUDIT_FOLDER);
   const found = await listAttempts(inside, trustedRoot).catch((error: unknown) => {
     if (getErrorCode(error) === 'ENOENT') return undefined;
     throw error;
   });
-  const atTop = found !== undefined && found.length > 0 ? [] : await listTop(root, trustedRoot);
-  return found === undefined || (found.length === 0 && atTop.length > 0) ? root : inside;
-}
-
-async function listTop(root: string, trustedRoot: string): Promise<number[]> {
-  try {
-    return await listAttempts(root, trustedRoot);
-  } catch (error) {
-    if (getErrorCode(error) === 'ENOENT') throw createNotFoundError(root, error);
-    throw error;
-  }
+  if (found !== undefined && found.length > 0) return inside;
+  const atTop = await listAttempts(root, trustedRoot).catch((error: unknown) => {
+    throw getErrorCode(error) === 'ENOENT' ? createNotFoundError(root, error) : error;
+  });
+  return found === undefined || atTop.length > 0 ? root : inside;
 }
 
 const MAX_SYNC_NAMES = 1000;

@@ -17,7 +17,7 @@ describe('readLastAttempt', () => {
     const attempt = await readLastAttempt(dir, 7);
     expect(joinText(attempt.stdout)).toBe('attempt');
     expect(joinText(attempt.stderr)).toBe('oops');
-    expect(attempt).toMatchObject({ command: ['worker', '-x'], version: '1.2', startedAt: '2026-11-15T08:00:00.000Z' });
+    expect(attempt).toMatchObject({ command: ['worker', '-x'], version: '1.2' });
   });
 
   it('uses terminal output if no other output exists', async () => {
@@ -28,7 +28,7 @@ describe('readLastAttempt', () => {
   it('is empty for a folder without a run, and for a missing folder', async () => {
     const dir = await makeFolder({});
     for (const folder of [dir, join(dir, 'gone')]) {
-      expect(await readLastAttempt(folder, 100)).toMatchObject({ command: [], startedAt: null });
+      expect(await readLastAttempt(folder, 100)).toMatchObject({ command: [], version: null });
     }
   });
 

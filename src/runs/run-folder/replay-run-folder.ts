@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { listKeys, type OpenFile, type ReadableFile } from '../../base/index.js';
-import { FCMP_VERSION, RASP_VERSION, isRecord, type Emitted } from '../../events/index.js';
+import { get, isRecord, type Emitted } from '../../events/index.js';
 import { readChunks } from '../../base/files/index.js';
 import type { RunFolderWarning } from './run-folder-error.js';
 import type { StreamDigest } from './attempt/attempt-capture.js';
@@ -94,28 +94,22 @@ export async function replayRunFolder(
     const recorded = await findOlderVersion(stored);
     const lastAttempt = (await folder.attempts()).at(-1);
     const isUnfinished = lastAttempt !== undefined && !hasEnded(await folder.meta(lastAttempt));
-    const olderComparison = recorded === null ? null : new OlderComparison(stored);
+    const comparison = new Comparison(stored, { isOlder: recorded !== null, isUnfinished });
     const pending: Row[] = [];
     const onDrift: TranslateOptions['onDrift'] = (summary) => pending.push({ log: 'diagnostics', value: summary });
     for await (const events of translateFolder(folder, { ...options, onDrift })) {
-      const rows = [...pending.splice(0), ...events.flatMap(toRows)];
-      if (olderComparison !== null) {
-        await olderComparison.add(rows);
-        continue;
-      }
-      const difference = await compareRows(rows, stored, isUnfinished);
-      if (difference !== undefined) return { status: 'different', difference };
+      await comparison.add([...pending.splice(0), ...events.flatMap(toRows)]);
+      if (comparison.isDecided) break;
     }
-    if (olderComparison !== null && recorded !== null) {
-      await olderComparison.add(pending);
-      await olderComparison.end();
-      const { differences, total } = olderComparison;
+    await comparison.add(pending);
+    await comparison.end();
+    const { differences, total } = comparison;
+    if (recorded !== null)
       return { status: 'older_version', message: 'Recorded by an older version.', recorded, differences, total };
-    }
-    const difference = (await compareRows(pending, stored, isUnfinished)) ?? (await findRemainingRow(stored));
+    const [difference] = differences;
     if (difference !== undefined) return { status: 'different', difference };
     const compared = Object.fromEntries([...stored].map(([log, { rowCount }]) => [log, rowCount]));
-    if ([...stored.values()].some(({ isShort }) => isShort === true)) {
+    if (comparison.isShort) {
       const message = 'Unfinished: Sluice was killed during the run, or it is still running. The logs match so far.';
       return { status: 'unfinished', message, compared };
     }
@@ -154,26 +148,23 @@ interface StoredLog {
   /** Rows that were read but not compared yet. */
   readonly ahead: LoggedRow[];
   rowCount: number;
-  /** Whether the log of an unfinished run lacks rows at its end. */
-  isShort?: true;
 }
 
-async function nextRow({ reader, ahead }: StoredLog): Promise<LoggedRow | undefined> {
-  return ahead.shift() ?? (await reader.next()).value ?? undefined;
+async function readAhead({ reader, ahead }: StoredLog, count: number): Promise<void> {
+  while (ahead.length < count) {
+    const { value } = await reader.next();
+    if (value === undefined) return;
+    ahead.push(value);
+  }
 }
 
 /** Returns the older protocol version of a stored log; null if all logs have the current version. */
 async function findOlderVersion(stored: ReadonlyMap<RunLog, StoredLog>): Promise<string | null> {
-  for (const [log, current] of [
-    ['rasp', RASP_VERSION],
-    ['fcmp', FCMP_VERSION],
-  ] as const) {
-    const storedLog = stored.get(log);
-    const first = storedLog === undefined ? undefined : await nextRow(storedLog);
-    if (storedLog === undefined || first === undefined) continue;
-    storedLog.ahead.unshift(first);
-    const version = 'protocol_version' in first.value ? first.value.protocol_version : undefined;
-    if (typeof version === 'string' && OLDER_VERSION.test(version) && version !== current) return version;
+  for (const [log, storedLog] of stored) {
+    if (log === 'diagnostics') continue;
+    await readAhead(storedLog, 1);
+    const version = get.name(storedLog.ahead[0]?.value ?? {}, 'protocol_version');
+    if (version !== null && OLDER_VERSION.test(version)) return version;
   }
   return null;
 }
@@ -186,43 +177,69 @@ const MAX_DIFFERENCES = 100;
 /** The number of stored rows to search for a rebuilt row's counterpart. */
 const MAX_AHEAD = 64;
 
-/** Compares the rows of two versions, matched by type and bytes: one can have events that the other lacks. */
-class OlderComparison {
+/**
+ * Compares stored rows with rebuilt rows. The rows of an older version are matched by type and bytes, because one of the
+ * versions can have events that the other lacks. A log of an unfinished run can lack rows at its end.
+ */
+class Comparison {
   readonly #stored: ReadonlyMap<RunLog, StoredLog>;
+  readonly #isOlder: boolean;
+  readonly #isUnfinished: boolean;
   readonly differences: LogDifference[] = [];
   total = 0;
+  /** Whether the log of an unfinished run lacks rows. */
+  isShort = false;
 
-  constructor(stored: ReadonlyMap<RunLog, StoredLog>) {
+  constructor(
+    stored: ReadonlyMap<RunLog, StoredLog>,
+    { isOlder, isUnfinished }: { readonly isOlder: boolean; readonly isUnfinished: boolean },
+  ) {
     this.#stored = stored;
+    this.#isOlder = isOlder;
+    this.#isUnfinished = isUnfinished && !isOlder;
+  }
+
+  /** Whether no more rows need to be compared: of the same version, only the first difference is reported. */
+  get isDecided(): boolean {
+    return !this.#isOlder && this.total > 0;
   }
 
   async add(rows: readonly Row[]): Promise<void> {
     for (const { log, value } of rows) {
       const storedLog = this.#stored.get(log);
-      if (storedLog === undefined) continue;
-      const rebuilt = JSON.parse(JSON.stringify(value)) as object;
-      while (storedLog.ahead.length < MAX_AHEAD) {
-        const { value: next } = await storedLog.reader.next();
-        if (next === undefined) break;
-        storedLog.ahead.push(next);
-      }
-      const index = storedLog.ahead.findIndex((row) => makeRowKey(row.value) === makeRowKey(rebuilt));
-      if (index < 0) {
-        this.#note(log, storedLog.rowCount + 1, { path: [], stored: undefined, rebuilt });
+      if (storedLog === undefined || this.isDecided) continue;
+      const { ahead } = storedLog;
+      await readAhead(storedLog, this.#isOlder ? MAX_AHEAD : 1);
+      const text = JSON.stringify(value);
+      if (ahead[0]?.text === text) {
+        ahead.shift();
+        storedLog.rowCount += 1;
         continue;
       }
-      for (const row of storedLog.ahead.splice(0, index)) this.#noteStored(log, storedLog, row);
-      const row = storedLog.ahead.shift();
-      storedLog.rowCount += 1;
-      const difference = findFirstDifference(dropCounters(row?.value ?? {}), dropCounters(rebuilt));
-      if (difference !== undefined) this.#note(log, storedLog.rowCount, difference);
+      // Parsed from its JSON like the stored rows, so both have the same form.
+      const rebuilt = JSON.parse(text) as object;
+      const index = this.#isOlder ? ahead.findIndex((row) => makeRowKey(row.value) === makeRowKey(rebuilt)) : 0;
+      for (const row of ahead.splice(0, Math.max(index, 0))) this.#noteStored(log, storedLog, row);
+      const row = index < 0 ? undefined : ahead.shift();
+      if (row === undefined && this.#isUnfinished) this.isShort = true;
+      else if (row === undefined) this.#note(log, storedLog.rowCount + 1, { path: [], stored: undefined, rebuilt });
+      else {
+        storedLog.rowCount += 1;
+        const clean = this.#isOlder ? dropCounters : (same: object) => same;
+        const difference = findFirstDifference(clean(row.value), clean(rebuilt));
+        if (difference !== undefined) this.#note(log, storedLog.rowCount, difference);
+      }
     }
   }
 
+  /** Notes the stored rows that remain after all rebuilt rows were compared. */
   async end(): Promise<void> {
     for (const [log, storedLog] of this.#stored) {
-      for (let row = await nextRow(storedLog); row !== undefined; row = await nextRow(storedLog))
+      for (await readAhead(storedLog, 1); !this.isDecided; await readAhead(storedLog, 1)) {
+        const row = storedLog.ahead.shift();
+        if (row === undefined) break;
         this.#noteStored(log, storedLog, row);
+      }
     }
   }
 
@@ -268,41 +285,7 @@ async function openStoredLogs(
 }
 
 async function* readRows(events: AsyncIterable<Emitted>): AsyncGenerator<LoggedRow, undefined> {
-  let line = 0;
-  for await (const { event } of events) yield { line: (line += 1), text: JSON.stringify(event), value: event };
-  return undefined;
-}
-
-async function compareRows(
-  rows: readonly Row[],
-  stored: Map<RunLog, StoredLog>,
-  isUnfinished: boolean,
-): Promise<LogDifference | undefined> {
-  for (const { log, value } of rows) {
-    const storedLog = stored.get(log);
-    if (storedLog === undefined) continue;
-    const row = await nextRow(storedLog);
-    if (row === undefined && isUnfinished) {
-      storedLog.isShort = true;
-      continue;
-    }
-    storedLog.rowCount += 1;
-    const text = JSON.stringify(value);
-    if (row?.text === text) continue;
-    // Parsed from its JSON like the stored row, so both have the same form.
-    const difference = findFirstDifference(row?.value, JSON.parse(text));
-    if (difference !== undefined) return { log: RUN_LOGS[log], row: storedLog.rowCount, ...difference };
-  }
-  return undefined;
-}
-
-/** Finds a stored row that remains after all rebuilt rows were compared. */
-async function findRemainingRow(stored: Map<RunLog, StoredLog>): Promise<LogDifference | undefined> {
-  for (const [log, storedLog] of stored) {
-    const row = await nextRow(storedLog);
-    if (row !== undefined)
-      return { log: RUN_LOGS[log], row: storedLog.rowCount + 1, path: [], stored: row.value, rebuilt: undefined };
-  }
+  for await (const { event } of events) yield { text: JSON.stringify(event), value: event };
   return undefined;
 }
 

@@ -1,7 +1,7 @@
 import { lstat, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isSluiceError, type TrustedRoot, type ReadableFile } from '../../base/index.js';
-import { openForReading, withFolder } from '../../base/files/index.js';
+import { isSluiceError, type OpenFile, type TrustedRoot, type ReadableFile } from '../../base/index.js';
+import { openForReading, readSpan, withFolder } from '../../base/files/index.js';
 
 /** A file that belongs to a run, stored in the run folder, a packed run or the archive. */
 export interface RunFile {
@@ -76,5 +76,18 @@ export async function openIfRegular(
   } catch (error) {
     if (isSluiceError(error)) return undefined;
     throw error;
+  }
+}
+
+/** Reads the last bytes of a file, at most `maxBytes`, and its size; undefined if it does not exist. */
+export async function readEnd(open: OpenFile, maxBytes: number) {
+  const file = await open();
+  if (file === undefined) return undefined;
+  try {
+    const { size } = await file.stat();
+    const length = Math.min(size, maxBytes);
+    return { bytes: await readSpan(file, size - length, length), size };
+  } finally {
+    await file.close();
   }
 }

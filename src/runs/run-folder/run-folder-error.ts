@@ -25,6 +25,11 @@ export class RunFolderError extends SluiceError<RunFolderErrorCode> {
   override readonly name = 'RunFolderError';
 }
 
+export function createNotFoundError(path: string, cause?: unknown): RunFolderError {
+  const message = `Cannot find "${path}". Pass the folder of a run, or a packed run.`;
+  return new RunFolderError('RUN_FOLDER_NOT_FOUND', message, { cause });
+}
+
 /** Codes of warnings about a run folder. A closed list. */
 export const RUN_FOLDER_WARNING_CODES = [
   'INTERLEAVING_UNKNOWN',

@@ -58,7 +58,10 @@ export interface AttemptJudge {
 interface Handover {
   readonly tail: AttemptTail;
   readonly sessionId: string | null;
+  /** Whether the conversation has started. */
   readonly isContinued: boolean;
+  /** Whether the last FCMP event announces another attempt. */
+  readonly isAwaited: boolean;
 }
 
 /**
@@ -79,22 +82,21 @@ export async function* translateRunFolder(
 /** Translates an open folder in batches: awaiting every single event would be too slow. */
 export async function* translateFolder(folder: RunFolder, options: TranslateOptions): AsyncGenerator<Emitted[]> {
   await checkAttempt(folder, options);
-  let handover: Handover = { tail: NO_TAIL, sessionId: null, isContinued: false };
+  let handover: Handover = { tail: NO_TAIL, sessionId: null, isContinued: false, isAwaited: false };
   let runId: string | undefined;
   const addProgress = await createProgressCounter(folder, options);
-  let isContinued = false;
+  const last = options.attempt ?? Number.POSITIVE_INFINITY;
   let attempt = await findNextAttempt(folder, 0, options.follow);
-  while (attempt !== undefined && attempt <= (options.attempt ?? Number.POSITIVE_INFINITY)) {
+  while (attempt !== undefined && attempt <= last) {
     const meta = await folder.meta(attempt, options.onWarning);
     runId ??= meta.run_id ?? folder.name;
     for await (const events of translateAttempt(folder, { attempt, meta, runId, handover, addProgress }, options)) {
       handover = advanceHandover(handover, events);
-      isContinued = endsContinued(events) ?? isContinued;
       // Earlier attempts are read too: sequence numbers and the session continue from them.
       if (options.attempt === undefined || options.attempt === attempt) yield events;
     }
     if (options.follow?.aborted === true) return;
-    const isAwaited = isContinued && options.attempt !== undefined && attempt < options.attempt;
+    const isAwaited = handover.isAwaited && options.attempt !== undefined && attempt < last;
     const next = await findNextAttempt(folder, attempt, isAwaited ? options.follow : undefined);
     // Read again: while following, answers can arrive until the next attempt starts.
     const { answers = [] } = options.follow === undefined ? meta : await folder.meta(attempt);
@@ -204,24 +206,16 @@ async function createProgressCounter(
 
 function advanceHandover(handover: Handover, events: readonly Emitted[]): Handover {
   const tail = advanceTail(handover.tail, events);
+  const { fcmp } = tail;
   return {
     tail,
     sessionId: tail.fcmp?.correlation.session_id ?? handover.sessionId,
-    isContinued: handover.isContinued || events.some(isConversationStart),
+    isContinued:
+      handover.isContinued ||
+      events.some(({ protocol, event }) => protocol === 'fcmp' && event.type === 'conversation.started'),
+    isAwaited:
+      fcmp?.type === 'user.input.required' || (fcmp?.type === 'diagnostic.warning' && CONTINUED.has(fcmp.data.code)),
   };
-}
-
-function isConversationStart({ protocol, event }: Emitted): boolean {
-  return protocol === 'fcmp' && event.type === 'conversation.started';
-}
-
-/** Whether the last of these events announces another attempt of the run; undefined if they have no FCMP event. */
-function endsContinued(events: readonly Emitted[]): boolean | undefined {
-  const lastEvent = events.findLast(({ protocol }) => protocol === 'fcmp');
-  if (lastEvent?.protocol !== 'fcmp') return undefined;
-  const { event } = lastEvent;
-  if (event.type === 'user.input.required') return true;
-  return event.type === 'diagnostic.warning' && CONTINUED.has(event.data.code);
 }
 
 const CONTINUED: ReadonlySet<string> = new Set(['OUTPUT_RETRIED', 'PERMISSION_PENDING', 'WORKER_LOST']);

@@ -8,15 +8,14 @@ import {
   refuseGaps,
   rejectBroadFolder,
 } from './mounts/complete-mounts.js';
-import { createPlaceholders, findGitFolders, guardGitFolder } from './mounts/git-folders.js';
+import { findGitFolders, guardGitFolder, holdGuards } from './mounts/git-folders.js';
 import type { GitGuards, GuardGit } from './mounts/git-folders.js';
-import { SandboxError, isWithin, renderMounts, type Mount } from './mounts/mount.js';
+import { SandboxError, isWithin, mountExisting, renderMounts, type Mount } from './mounts/mount.js';
 import { pinMounts } from './mounts/pin-mounts.js';
 import { findMissingSibling, findProgramFolders, listRequestedFiles } from './mounts/program-folders.js';
 import { findStateFolders, saveStagedFile, type StagedFile, type StateFolder } from './mounts/state-folders.js';
 import { findSystemFolders, isInSystem } from './mounts/system-folders.js';
-import { PROXY_PORT, PROXY_SOCKET, createForwarder, createProxyEnvironment, openProxy } from './network/proxy.js';
-import { listsLoopback } from './network/host-list.js';
+import { PROXY_SOCKET, createForwarder, createProxyEnvironment, openProxy } from './network/proxy.js';
 import type { DeniedHost, Proxy } from './network/proxy.js';
 import type { PlacementFailure } from './container/placement-error.js';
 import { createCgroupFilter } from './cgroup-filter.js';
@@ -115,12 +114,7 @@ export async function openSandbox(
     throw new SandboxError('bubblewrap cannot create a network namespace on this host');
   }
   const env: Record<string, string> = { ...request.env, HOME: home };
-  const guarded = new Set<string>();
-  const guard: GuardGit = async (git) => {
-    if (guarded.has(git)) return;
-    guarded.add(git);
-    await request.guards.acquire(git, async () => createPlaceholders(git));
-  };
+  const { guard, release } = holdGuards(request.guards);
   const [writable] = support.writableKernelFiles;
   const gaps =
     writable === undefined
@@ -135,7 +129,7 @@ export async function openSandbox(
     await Promise.allSettled(staged.splice(0).map(saveStagedFile));
     await Promise.allSettled(resources.files.map(async (file) => file.close()));
     await resources.proxy?.close();
-    for (const git of guarded) await request.guards.release(git).catch(() => undefined);
+    await release();
     if (resources.folder !== undefined) await rm(resources.folder, { recursive: true, force: true });
   };
   try {
@@ -156,10 +150,9 @@ export async function openSandbox(
       const socket = join(await scratch(), 's');
       resources.proxy = await openProxy(socket, { hosts: network, onDenied: request.onDenied });
       mounts.push({ kind: 'read', at: PROXY_SOCKET, from: socket });
-      const forwarder = createForwarder({ passesSignals: false });
-      command = [process.execPath, '-e', forwarder, '--', PROXY_SOCKET, String(PROXY_PORT), ...command];
+      command = [process.execPath, ...createForwarder({ passesSignals: false }), ...command];
       for (const name of PROXY_VARIABLES) Reflect.deleteProperty(env, name);
-      Object.assign(env, createProxyEnvironment(listsLoopback(network)));
+      Object.assign(env, createProxyEnvironment(network));
     }
     const descriptors = new Map<string, number>();
     for (const mount of mounts) {
@@ -255,8 +248,8 @@ async function listMounts(
     ...(needsNode ? (await findProgramFolders([process.execPath], search)).mounts : []),
     ...(await findStateFolders(states, { privateBytes: PRIVATE_BYTES, scratch, stage })),
     ...(await listVariableFiles(env)),
-    ...(await listExisting('read', folders.read ?? [])),
-    ...(await listExisting('write', folders.write ?? [])),
+    ...(await mountExisting('read', folders.read ?? [])),
+    ...(await mountExisting('write', folders.write ?? [])),
   ];
   const mounts: Mount[] = [
     ...(await findSystemFolders()),
@@ -264,7 +257,7 @@ async function listMounts(
       ? { kind: 'private', at: home, bytes: PRIVATE_BYTES }
       : { kind: 'write', at: home, from: folders.home },
     ...(await dropHidden(named, hidden)),
-    ...(await listExisting('read', folders.internal ?? [])),
+    ...(await mountExisting('read', folders.internal ?? [])),
     ...(await Promise.all((folders.write ?? []).map(async (folder) => guardGitFolder(resolve(folder), guard)))).flat(),
     { kind: 'write', at: workdir, from: workdir },
     // A request chooses a folder inside `roots`, not the repository around them with everything else in it.
@@ -298,16 +291,7 @@ async function listVariableFiles(env: Readonly<Record<string, string>>): Promise
   const paths = FILE_VARIABLES.flatMap((name) => env[name] ?? []).filter(
     (path) => isAbsolute(path) && !isInSystem(path),
   );
-  return listExisting('read', paths);
-}
-
-async function listExisting(kind: 'read' | 'write', paths: readonly string[]): Promise<readonly Mount[]> {
-  const mounts: Mount[] = [];
-  for (const path of paths.map((each) => resolve(each))) {
-    const from = await realpath(path).catch(() => undefined);
-    if (from !== undefined) mounts.push({ kind, at: path, from });
-  }
-  return mounts;
+  return mountExisting('read', paths);
 }
 
 function isWritable(path: string, mounts: readonly Mount[]): boolean {

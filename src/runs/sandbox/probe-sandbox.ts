@@ -58,7 +58,7 @@ function readUsers(): string {
 const PROBE_MS = 10_000;
 /** How long to wait before repeating a probe that timed out. */
 const RETRY_MS = 60_000;
-const MIN_VERSION = [0, 7];
+const MIN_VERSION = [0, 7] as const;
 
 const probes = new Map<string, Promise<SandboxSupport>>();
 
@@ -116,21 +116,15 @@ function createFailure(reason: string): SandboxSupport {
 
 function isOlder(version: string): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number);
-  const [minMajor = 0, minMinor = 0] = MIN_VERSION;
+  const [minMajor, minMinor] = MIN_VERSION;
   return major < minMajor || (major === minMajor && minor < minMinor);
-}
-
-interface ProbeResult {
-  readonly succeeded: boolean;
-  readonly stdout: string;
-  readonly problem: string;
 }
 
 async function run(
   program: string,
   args: readonly string[],
   { probeMs, onTimeout }: ProbeLimits,
-): Promise<ProbeResult> {
+): Promise<{ readonly succeeded: boolean; readonly stdout: string; readonly problem: string }> {
   try {
     const { stdout } = await promisify(execFile)(program, args, {
       env: { PATH: '/usr/bin:/bin' },
@@ -144,16 +138,9 @@ async function run(
       onTimeout();
       return { succeeded: false, stdout: '', problem: `it did not respond within ${probeMs / 1000} s` };
     }
-    const stderr: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, 'stderr') : undefined;
-    const firstLine =
-      typeof stderr === 'string'
-        ? stderr
-            .trim()
-            .split('\n')[0]
-            ?.replace(/^bwrap: /, '')
-        : '';
-    const problem =
-      firstLine === undefined || firstLine === '' ? (getErrorCode(error) ?? 'no reason given') : firstLine;
+    const stderr: unknown = error instanceof Error ? Reflect.get(error, 'stderr') : undefined;
+    const [firstLine = ''] = (typeof stderr === 'string' ? stderr : '').trim().split('\n');
+    const problem = firstLine.replace(/^bwrap: /, '') || (getErrorCode(error) ?? 'no reason given');
     return { succeeded: false, stdout: '', problem: problem.slice(0, 300) };
   }
 }

@@ -4,17 +4,12 @@ import {
   createWordMasker,
   createWordFinder,
   type Masker,
+  type WordFinder,
 } from './mask-words.js';
 import { createDumpMasker, createPatternMasker, compileSecretPattern } from './mask-patterns.js';
+import { escapeMarkup } from '../../base/index.js';
 import type { StreamName } from '../../events/index.js';
 import { listSensitiveValues } from './environment.js';
-
-interface SecretsOptions {
-  /** Secrets in plain text. Values shorter than six bytes and ordinary values are not masked. */
-  readonly values: readonly string[];
-  /** Regular expressions for secrets that are not known in advance; see {@link compileSecrets}. */
-  readonly patterns?: readonly string[];
-}
 
 export type Secrets = ReturnType<typeof compileSecrets>;
 
@@ -24,23 +19,34 @@ export type Secrets = ReturnType<typeof compileSecrets>;
  * multiple lines, wrapped over multiple lines, and across chunks. A pattern matches bytes in linear time: no
  * look-around, no back-references, `^` and `$` match the ends of a line.
  */
-export function compileSecrets({ values, patterns = [] }: SecretsOptions) {
-  const words = [...new Set(values)].flatMap(listSecretForms);
-  const finder = words.length === 0 ? undefined : createWordFinder(words);
-  const longWords = words.filter(({ length }) => length >= MIN_WRAPPED_BYTES);
-  const wrappedFinder = longWords.length === 0 ? undefined : createWordFinder(longWords);
-  const dumped = [...new Set(values)].flatMap(listSecretTexts).filter((text) => text.length <= MAX_ESCAPED_BYTES);
-  const dumpFinder = dumped.length === 0 ? undefined : createWordFinder(dumped.map((text) => Buffer.from(text)));
-  const programs = patterns.map(compileSecretPattern);
+export function compileSecrets({
+  values,
+  patterns = [],
+}: {
+  /** Secrets in plain text. Values shorter than six bytes and ordinary values are not masked. */
+  readonly values: readonly string[];
+  /** Regular expressions for secrets that are not known in advance. */
+  readonly patterns?: readonly string[];
+}) {
+  const secrets = [...new Set(values)];
+  const words = secrets.flatMap(listSecretForms);
+  const dumped = secrets.flatMap(listSecretTexts).filter((text) => text.length <= MAX_ESCAPED_BYTES);
+  const factories = [
+    // First, because it needs whole rows.
+    ...prepareMasker(
+      dumped.map((text) => Buffer.from(text)),
+      createDumpMasker,
+    ),
+    ...prepareMasker(words, createWordMasker),
+    ...prepareMasker(
+      words.filter(({ length }) => length >= MIN_WRAPPED_BYTES),
+      createWrappedMasker,
+    ),
+    ...patterns.map(compileSecretPattern).map((program) => () => createPatternMasker(program)),
+  ];
 
   function createMasker(): Masker {
-    const maskers = [
-      // First, because it needs whole rows.
-      ...(dumpFinder === undefined ? [] : [createDumpMasker(dumpFinder)]),
-      ...(finder === undefined ? [] : [createWordMasker(finder)]),
-      ...(wrappedFinder === undefined ? [] : [createWrappedMasker(wrappedFinder)]),
-      ...programs.map(createPatternMasker),
-    ];
+    const maskers = factories.map((create) => create());
     return {
       push: (bytes) => maskers.reduce((rest, masker) => masker.push(rest), bytes),
       end: () => maskers.reduce((rest, masker) => Buffer.concat([masker.push(rest), masker.end()]), new Uint8Array()),
@@ -49,7 +55,7 @@ export function compileSecrets({ values, patterns = [] }: SecretsOptions) {
 
   /** Masks complete bytes, such as a file. */
   function mask(bytes: Uint8Array): Uint8Array {
-    if (finder === undefined && programs.length === 0) return bytes;
+    if (factories.length === 0) return bytes;
     const masker = createMasker();
     return Buffer.concat([masker.push(bytes), masker.end()]);
   }
@@ -64,6 +70,16 @@ export function compileSecrets({ values, patterns = [] }: SecretsOptions) {
       return masked.equals(bytes) ? text : masked.toString();
     },
   };
+}
+
+/** Prepares the creation of maskers for the same words, if there are any. */
+function prepareMasker(
+  words: readonly Uint8Array[],
+  createMasker: (finder: WordFinder) => Masker,
+): readonly (() => Masker)[] {
+  if (words.length === 0) return [];
+  const finder = createWordFinder(words);
+  return [() => createMasker(finder)];
 }
 
 /** Masks an attempt's secrets in everything that is stored, without changing the length. */
@@ -179,28 +195,23 @@ function escapeUnit(unit: string): string {
 
 /** The encodings of a string in URLs, HTML, shells and escape sequences. */
 const ENCODERS: readonly ((text: string) => string)[] = [
-  (text) => encodeBytes(text, (byte) => `%${toHexByte(byte)}`, UNRESERVED),
-  (text) => encodeBytes(text, (byte) => `%${toHexByte(byte).toUpperCase()}`, UNRESERVED),
-  (text) => encodeBytes(text, (byte) => `%${toHexByte(byte).toUpperCase()}`, UNRESERVED).replaceAll('%20', '+'),
-  (text) => encodeBytes(text, (byte) => `%${toHexByte(byte).toUpperCase()}`, URL_COMPONENT),
-  (text) => encodeBytes(text, (byte) => `%${toHexByte(byte).toUpperCase()}`, URL_TEXT),
-  (text) => encodeBytes(text, (byte) => `%${toHexByte(byte)}`),
-  (text) => encodeBytes(text, (byte) => `%${toHexByte(byte).toUpperCase()}`),
-  (text) => encodeBytes(text, (byte) => String.raw`\x${toHexByte(byte)}`),
-  (text) => encodeBytes(text, (byte) => String.raw`\x${toHexByte(byte).toUpperCase()}`),
-  (text) => encodeBytes(text, toHexByte, MATCHES_NOTHING, ':'),
-  (text) => encodeBytes(text, toHexByte, MATCHES_NOTHING, ':').toUpperCase(),
-  (text) => encodeBytes(text, toHexByte, MATCHES_NOTHING, '-'),
-  (text) => encodeBytes(text, toHexByte, MATCHES_NOTHING, '-').toUpperCase(),
+  ...[toHexByte, (byte: number) => toHexByte(byte).toUpperCase()].flatMap((toHex) => [
+    (text: string) => encodeBytes(text, (byte) => `%${toHex(byte)}`),
+    (text: string) => encodeBytes(text, (byte) => `%${toHex(byte)}`, UNRESERVED),
+    (text: string) => encodeBytes(text, (byte) => `%${toHex(byte)}`, UNRESERVED).replaceAll('%20', '+'),
+    (text: string) => encodeBytes(text, (byte) => `%${toHex(byte)}`, URL_COMPONENT),
+    (text: string) => encodeBytes(text, (byte) => `%${toHex(byte)}`, URL_TEXT),
+    (text: string) => encodeBytes(text, (byte) => String.raw`\x${toHex(byte)}`),
+    (text: string) => encodeBytes(text, toHex, MATCHES_NOTHING, ':'),
+    (text: string) => encodeBytes(text, toHex, MATCHES_NOTHING, '-'),
+  ]),
   (text) => encodeBytes(text, String, MATCHES_NOTHING, ','),
   (text) => encodeBytes(text, String, MATCHES_NOTHING, ', '),
   (text) => text.replaceAll(/[^]/g, escapeUnit),
   (text) => text.replaceAll(/[^]/g, (unit) => escapeUnit(unit).toUpperCase().replace('U', 'u')),
-  (text) => escapeHtml(text, '&#39;'),
-  (text) => escapeHtml(text, '&#x27;'),
-  (text) => escapeHtml(text, '&apos;'),
-  (text) => escapeHtml(text, '&#039;'),
-  (text) => escapeHtml(text, "'"),
+  ...['&#39;', '&#x27;', '&apos;', '&#039;', "'"].map(
+    (apostrophe) => (text: string) => escapeMarkup(text).replaceAll('&#39;', apostrophe),
+  ),
   (text) => text.replaceAll(/[^]/gu, (character) => `&#${character.codePointAt(0)};`),
   (text) => text.replaceAll(/[^]/gu, (character) => `&#x${(character.codePointAt(0) ?? 0).toString(16)};`),
   (text) => text.replaceAll("'", String.raw`'\''`),
@@ -230,15 +241,6 @@ function encodeBytes(
 
 function toHexByte(byte: number): string {
   return byte.toString(16).padStart(2, '0');
-}
-
-function escapeHtml(text: string, apostrophe: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll("'", apostrophe);
 }
 
 /** Shorter base64 would match by chance. */

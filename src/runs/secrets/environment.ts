@@ -1,3 +1,5 @@
+import { matchGlob } from '../../base/index.js';
+
 /** Variables that any process needs to start and to find the user's files. */
 const BASE_VARIABLES = 'PATH HOME USER LOGNAME SHELL LANG LANGUAGE LC_* TERM COLORTERM TMPDIR TZ'.split(' ');
 /** Variables that Windows needs to start a process. */
@@ -45,36 +47,21 @@ function selectVariables(
   allowed: readonly string[],
   ambient: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> {
-  const names = new Set(allowed);
-  const globs = [...names].filter((name) => name.includes('*')).map((glob) => normalizeName(glob).split('*'));
-  const exactNames = new Set([...names].map(normalizeName));
-  const selectedEntries = Object.entries(ambient).filter(([name]) => {
-    const normalized = normalizeName(name);
-    return (
-      exactNames.has(normalized) ||
-      (!normalized.startsWith('SLUICE_') && globs.some((parts) => matches(parts, normalized)))
+  const patterns = allowed.map(normalizeName);
+  const isSelected = (name: string): boolean =>
+    patterns.some((pattern) =>
+      pattern.includes('*') && !name.startsWith('SLUICE_') ? matchGlob(pattern, name) : pattern === name,
     );
-  });
-  return Object.fromEntries(selectedEntries.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+  return Object.fromEntries(
+    Object.entries(ambient).flatMap(([name, value]) =>
+      value !== undefined && isSelected(normalizeName(name)) ? [[name, value]] : [],
+    ),
+  );
 }
 
 /** Names are case-insensitive on Windows. */
 function normalizeName(name: string): string {
   return process.platform === 'win32' ? name.toUpperCase() : name;
-}
-
-/** Whether a name matches a glob, given as the parts between its asterisks. First occurrences are sufficient. */
-function matches(parts: readonly string[], name: string): boolean {
-  const [first = '', ...middle] = parts;
-  const last = middle.pop() ?? '';
-  if (!name.startsWith(first)) return false;
-  let at = first.length;
-  for (const part of middle) {
-    const index = name.indexOf(part, at);
-    if (index === -1) return false;
-    at = index + part.length;
-  }
-  return name.length - last.length >= at && name.endsWith(last);
 }
 
 /** Long words that mark a secret anywhere in a name. */

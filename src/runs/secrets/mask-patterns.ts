@@ -8,10 +8,7 @@ const MAX_MATCH_BYTES = 4096;
 /** The step counter has 32 bits, so it is reset before it overflows in a long stream. */
 const MAX_STEPS = 2 ** 30;
 
-/**
- * Masks every byte covered by a match of the pattern. Simulates all states of the pattern's automaton in parallel, each
- * with the earliest start of a match that led to it.
- */
+/** Masks every byte covered by a match: simulates all states of the automaton, each with the earliest start. */
 export function createPatternMasker(program: readonly ByteInstruction[]): Masker {
   const heldBytes = createHeldBytes();
   const first = listFirstBytes(program);
@@ -144,10 +141,7 @@ Tests: 12 passed, 1 failed, 3 skipped; no errors or warnings. The check did not 
 The quick brown fox jumps over the lazy dog. THE QUICK BROWN FOX JUMPS OVER THE LAZY DOG. commit branch issue run
 `);
 
-/**
- * Compiles a configured pattern, like {@link compileBytePattern}, and rejects it if it matches ordinary text: an agent
- * can write a configuration that masks everything.
- */
+/** Compiles a configured pattern; rejects one that matches ordinary text: an agent can write a configuration. */
 export function compileSecretPattern(source: string): readonly ByteInstruction[] {
   const program = compileBytePattern(source);
   const masker = createPatternMasker(program);
@@ -276,8 +270,8 @@ export function createDumpMasker(finder: WordFinder): Masker {
         search.state = finder.step(search.state, byte.value);
         const wordLength = finder.wordLength(search.state);
         for (const found of wordLength === 0 ? [] : search.recent.slice(-wordLength)) {
-          heldBytes.maskRange(found.at, found.at + 2);
-          heldBytes.maskRange(found.textFrom, found.textTo);
+          heldBytes.mask(found.at, found.at + 2);
+          heldBytes.mask(found.textFrom, found.textTo);
         }
       }
       const pending = finder.pending(search.state);

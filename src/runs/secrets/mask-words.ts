@@ -127,6 +127,8 @@ export function createWordFinder(words: readonly Uint8Array[]) {
       while (at < last && pairs[((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)] === 0) at += 1;
       return at === last && root[bytes[at] ?? 0] === 0 ? bytes.length : at;
     },
+    /** The length of the longest word. */
+    longest: words.reduce((longest, { length }) => Math.max(longest, length), 0),
     /** Returns the number of trailing bytes that could be part of an incomplete word. */
     pending: (state: number) => pendingCounts[state] ?? 0,
     /** Returns the number of trailing bytes that form a complete word, or 0. */
@@ -144,48 +146,25 @@ export interface Masker {
 const ASTERISK = 0x2a;
 const EMPTY = new Uint8Array();
 
-/**
- * Holds the end of a stream, whose bytes could still be part of a secret. Positions count from the start of the stream.
- * Chunks are not copied while nothing is masked or held back.
- */
+/** Holds the end of a stream, which could still be part of a secret. Copies nothing that is not masked or held back. */
 export function createHeldBytes() {
   let heldBytes: Uint8Array = EMPTY;
   /** The position of the first held byte. */
   let offset = 0;
   /** Whether the bytes are a copy that may be changed. */
   let isCopy = false;
-  /** The last masked range: overlapping matches must not mask the same bytes again and again. */
-  let maskedFrom = 0;
-  let maskedTo = 0;
-
-  function fill(from: number, to: number): void {
-    if (from >= to) return;
-    if (!isCopy) {
-      heldBytes = new Uint8Array(heldBytes);
-      isCopy = true;
-    }
-    heldBytes.fill(ASTERISK, from - offset, to - offset);
-  }
-
   return {
     add(bytes: Uint8Array): void {
       isCopy = heldBytes.length > 0;
       heldBytes = isCopy ? Buffer.concat([heldBytes, bytes]) : bytes;
     },
-    /** Masks the bytes between two positions; `to` must not decrease between calls. */
+    /** Masks the still held bytes between two positions. */
     mask(from: number, to: number): void {
-      if (from > maskedTo || maskedTo === maskedFrom) {
-        fill(from, to);
-        maskedFrom = from;
-      } else {
-        fill(from, maskedFrom);
-        fill(maskedTo, to);
-        maskedFrom = Math.min(from, maskedFrom);
-      }
-      maskedTo = to;
+      if (to <= offset) return;
+      if (!isCopy) heldBytes = new Uint8Array(heldBytes);
+      isCopy = true;
+      heldBytes.fill(ASTERISK, Math.max(0, from - offset), to - offset);
     },
-    /** Masks the still held bytes between two positions; can be called in any order. */
-    maskRange: (from: number, to: number): void => fill(Math.max(from, offset), to),
     /** Releases all bytes before this position. */
     release(to: number): Uint8Array {
       const released = heldBytes.subarray(0, to - offset);
@@ -203,9 +182,6 @@ export const MIN_WRAPPED_BYTES = 16;
 /** The shortest possible start of a secret that is held back; shorter ones would often delay lines for readers. */
 const MIN_HELD_BYTES = 8;
 
-/** Gaps are pruned first at this number, then whenever their number has doubled. */
-const MIN_GAPS = 256;
-
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const TAB = 0x09;
@@ -214,14 +190,6 @@ const BACKSLASH = 0x5c;
 const LETTER_N = 0x6e;
 const LETTER_R = 0x72;
 
-/** A position preceded by bytes that are omitted from the unwrapped text. */
-interface Gap {
-  /** The position in the unwrapped text. */
-  readonly at: number;
-  /** The position of the same byte in the stream. */
-  readonly position: number;
-}
-
 /**
  * Masks words wrapped over multiple lines. It reads the unwrapped text: the stream without its line ends, the
  * indentation after them, and escaped line ends in JSON (`\n`, `\\n`). Line ends themselves are not masked, because
@@ -229,65 +197,41 @@ interface Gap {
  */
 export function createWrappedMasker(finder: WordFinder): Masker {
   const heldBytes = createHeldBytes();
+  /** The positions in the stream of the last bytes of the unwrapped text, in a ring. */
+  const positions = new Float64Array(finder.longest);
   let state = 0;
   let position = 0;
   /** The length of the unwrapped text. */
   let count = 0;
-  let gaps: Gap[] = [];
-  let maxGaps = MIN_GAPS;
-  /** The last masked range, in the unwrapped text. */
+  /** The last masked range, in the unwrapped text: overlapping words must not mask the same bytes again and again. */
   let maskedFrom = 0;
   let maskedTo = 0;
   /** Backslashes that could start an escaped line end. */
   let backslashes = 0;
   let isAfterLineEnd = false;
 
-  /** Converts a position in the unwrapped text to a position in the stream. */
+  /** Converts one of the last positions in the unwrapped text to a position in the stream. */
   function locate(at: number): number {
-    const gap = gaps.findLast((one) => one.at <= at);
-    return gap === undefined ? at : gap.position + (at - gap.at);
+    return positions[at % positions.length] ?? 0;
   }
 
-  /** Masks a word. Of overlapping words only the new parts, to stay in linear time. */
-  function mask(from: number, to: number): void {
-    if (from > maskedTo || maskedTo === maskedFrom) maskedFrom = maskedTo = from;
-    maskParts(from, Math.max(from, maskedFrom));
-    maskParts(maskedTo, to);
-    maskedFrom = Math.min(from, maskedFrom);
-    maskedTo = to;
-  }
-
-  function maskParts(from: number, to: number): void {
-    let end = to;
-    for (let index = gaps.length - 1; end > from; index -= 1) {
-      const start = Math.max(from, gaps[index]?.at ?? from);
-      if (start >= end) continue;
-      const streamStart = locate(start);
-      heldBytes.maskRange(streamStart, streamStart + (end - start));
-      end = start;
-    }
+  /** Masks the last bytes of the unwrapped text. */
+  function mask(length: number): void {
+    const from = count - length;
+    for (let at = from; at < count; at += 1)
+      if (at < maskedFrom || at >= maskedTo) heldBytes.mask(locate(at), locate(at) + 1);
+    maskedFrom = from > maskedTo ? from : Math.min(from, maskedFrom);
+    maskedTo = count;
   }
 
   function addByte(byte: number, at: number): void {
-    if (state === 0) {
-      // No word has started: nothing before this byte matters any more.
-      count = at;
-      gaps = [];
-      maskedFrom = maskedTo = count;
-    } else if (locate(count) !== at) gaps.push({ at: count, position: at });
     state = finder.step(state, byte);
+    positions[count % positions.length] = at;
     count += 1;
     isAfterLineEnd = false;
-    if (gaps.length > maxGaps) dropGaps();
     const wordLength = finder.wordLength(state);
-    if (wordLength > 0 && (gaps.at(-1)?.at ?? 0) > count - wordLength) mask(count - wordLength, count);
-  }
-
-  /** Drops gaps before the earliest possible start of a word that is still being matched. */
-  function dropGaps(): void {
-    const first = gaps.findLastIndex((gap) => gap.at <= count - finder.pending(state));
-    if (first > 0) gaps = gaps.slice(first);
-    maxGaps = 2 * gaps.length + MIN_GAPS;
+    const isWrapped = wordLength > 0 && locate(count - wordLength) !== at + 1 - wordLength;
+    if (isWrapped) mask(wordLength);
   }
 
   function addBackslashes(before: number): void {

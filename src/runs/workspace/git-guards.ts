@@ -1,17 +1,23 @@
 import { createHash } from 'node:crypto';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { arrayOf, count, object, orNull, text, type FromSchema } from '../../base/index.js';
 import { findUserFolder, makeFolder, parseJson, readSmallFile, replaceFile } from '../../base/files/index.js';
+import { fromRecordSchema } from '../../json/schema/index.js';
 import { removePlaceholders, type GitGuards } from '../sandbox/index.js';
-import { getProcessState, identifyOwnProcess, type ProcessIdentity } from '../process/process-identity.js';
+import { getProcessState, identifyOwnProcess } from '../process/process-identity.js';
 import { lockFile } from './folder-lock.js';
 
-interface GuardRecord {
-  readonly git: string;
-  readonly created: readonly string[];
+const recordSchema = object({
+  git: text,
+  created: arrayOf(text),
   /** The processes that opened the sandboxes, by run. */
-  readonly holders: Readonly<Record<string, ProcessIdentity>>;
-}
+  holders: { type: 'object', additionalProperties: object({ pid: count, started: orNull(text) }) },
+});
+
+type GuardRecord = FromSchema<typeof recordSchema>;
+
+const { validate } = fromRecordSchema<GuardRecord>(recordSchema)['~standard'];
 
 /** The folder of the records in the user's folder. */
 const GUARDS_FOLDER = 'guards';
@@ -76,8 +82,9 @@ async function update(
   const path = join(folder, name);
   const lock = await lockFile(join(folder, 'locks'), path, {});
   try {
-    const text = await readSmallFile(path, MAX_RECORD_BYTES).catch(() => undefined);
-    const changed = await change(text === undefined ? undefined : readRecord(parseJson(text)));
+    const content = (await readSmallFile(path, MAX_RECORD_BYTES).catch(() => undefined)) ?? '';
+    const found = await validate(parseJson(content));
+    const changed = await change(found.issues === undefined ? found.value : undefined);
     if (changed === undefined) return await rm(path, { force: true });
     const { git, created } = changed;
     const holders = Object.entries(changed.holders);
@@ -94,23 +101,4 @@ async function update(
   } finally {
     await lock.release();
   }
-}
-
-function readRecord(value: unknown): GuardRecord | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
-  const { git, created, holders } = value as Partial<Record<keyof GuardRecord, unknown>>;
-  if (typeof git !== 'string' || !Array.isArray(created) || typeof holders !== 'object' || holders === null)
-    return undefined;
-  const owners = Object.entries(holders).filter((entry): entry is [string, ProcessIdentity] => isIdentity(entry[1]));
-  return {
-    git,
-    created: created.filter((name): name is string => typeof name === 'string'),
-    holders: Object.fromEntries(owners),
-  };
-}
-
-function isIdentity(value: unknown): value is ProcessIdentity {
-  if (typeof value !== 'object' || value === null) return false;
-  const { pid, started } = value as Partial<Record<keyof ProcessIdentity, unknown>>;
-  return typeof pid === 'number' && (started === null || typeof started === 'string');
 }

@@ -51,10 +51,8 @@ function listSluiceFiles(workdir: string, data: string): readonly string[] {
 
 /** A folder's files and links at one point in time, without their content. */
 export interface Snapshot {
-  /** Relative, with forward slashes, in walk order. */
-  readonly paths: readonly string[];
-  /** Four numbers per path: size, mtime, ctime and inode. A flat array, because there can be many paths. */
-  readonly stamps: readonly number[];
+  /** The size, the times and the inode of each file, by its relative path with forward slashes. */
+  readonly files: ReadonlyMap<string, string>;
   /** The path where the walk stopped because of a limit; this path and later paths are unknown. */
   readonly truncatedAt: string | undefined;
   /** Folders that could not be read or are too deeply nested. */
@@ -72,21 +70,14 @@ interface SnapshotOptions {
   readonly exclude?: readonly string[];
 }
 
-/** The number of elements per path in `stamps`. */
-const STAMP_SIZE = 4;
-
 const IGNORED_NAMES: ReadonlySet<string> = new Set(['.git', 'node_modules', '.audit']);
 /** Concurrent file system calls. */
 const CONCURRENCY = 64;
 
-/**
- * Lists a folder's files with their sizes and times. Links are not followed. Folders named `.git`, `node_modules` and
- * `.audit` are skipped at any depth, and so is everything that is neither a file nor a link.
- */
+/** Lists a folder's files and links with sizes and times, without `IGNORED_NAMES` at any depth. Follows no link. */
 export async function takeSnapshot(folder: string, options: SnapshotOptions = {}): Promise<Snapshot> {
   const { maxFiles = 100_000, maxDepth = 64, maxPathBytes = 16 * 1024 * 1024 } = options;
-  const paths: string[] = [];
-  const stamps: number[] = [];
+  const files = new Map<string, string>();
   const unreadable = new Set<string>();
   const excluded = new Set(options.exclude);
   let pathBytes = 0;
@@ -97,15 +88,17 @@ export async function takeSnapshot(folder: string, options: SnapshotOptions = {}
     const prefix = relative === '' ? '' : `${relative}/`;
     for (let from = 0; from < entries.length && truncatedAt === undefined; from += CONCURRENCY) {
       const group = entries.slice(from, from + CONCURRENCY);
-      const entryStats = await Promise.all(
-        group.map(async (entry) => statEntry(`${folder}/${prefix}${entry.name}`, entry)),
+      const stats = await Promise.all(
+        group.map(async (entry) =>
+          entry.isDirectory() ? undefined : lstat(`${folder}/${prefix}${entry.name}`).catch(() => undefined),
+        ),
       );
       for (const [index, entry] of group.entries()) {
         const path = `${prefix}${entry.name}`;
         if (truncatedAt !== undefined) return;
         if (excluded.has(path)) continue;
-        if (paths.length >= maxFiles || pathBytes >= maxPathBytes) truncatedAt = path;
-        else if (!entry.isDirectory()) addFile(path, entryStats[index]);
+        if (files.size >= maxFiles || pathBytes >= maxPathBytes) truncatedAt = path;
+        else if (!entry.isDirectory()) addFile(path, stats[index]);
         else await walkFolder(path, depth + 1);
       }
     }
@@ -120,8 +113,7 @@ export async function takeSnapshot(folder: string, options: SnapshotOptions = {}
   function addFile(path: string, stat: Stats | undefined): void {
     // It has since been deleted, or is a pipe or a socket.
     if (stat === undefined || !(stat.isFile() || stat.isSymbolicLink())) return;
-    paths.push(path);
-    stamps.push(stat.size, stat.mtimeMs, stat.ctimeMs, stat.ino);
+    files.set(path, `${stat.size} ${stat.mtimeMs} ${stat.ctimeMs} ${stat.ino}`);
     pathBytes += Buffer.byteLength(path);
   }
 
@@ -133,21 +125,12 @@ export async function takeSnapshot(folder: string, options: SnapshotOptions = {}
     );
   }
   await walk('', entries, 1);
-  return { paths, stamps, truncatedAt, unreadable, truncated: truncatedAt !== undefined || unreadable.size > 0 };
-}
-
-async function statEntry(path: string, entry: Dirent): Promise<Stats | undefined> {
-  if (entry.isDirectory()) return undefined;
-  return lstat(path).catch(() => undefined);
+  return { files, truncatedAt, unreadable, truncated: truncatedAt !== undefined || unreadable.size > 0 };
 }
 
 async function listEntries(path: string): Promise<Dirent[] | undefined> {
-  try {
-    const entries = await readdir(path, { withFileTypes: true });
-    return entries.filter(({ name }) => !IGNORED_NAMES.has(name)).sort((a, b) => (a.name < b.name ? -1 : 1));
-  } catch {
-    return undefined;
-  }
+  const entries = await readdir(path, { withFileTypes: true }).catch(() => undefined);
+  return entries?.filter(({ name }) => !IGNORED_NAMES.has(name)).sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /**
@@ -155,49 +138,25 @@ async function listEntries(path: string): Promise<Dirent[] | undefined> {
  * differs, so rewriting it with the same content counts too. Paths unknown in either snapshot are omitted.
  */
 export function compareSnapshots(before: Snapshot, after: Snapshot): FsDiff {
-  const created: string[] = [];
-  const modified: string[] = [];
-  const deleted: string[] = [];
-  const isKnown = createKnownCheck(before, after);
-  let old = 0;
-  let recent = 0;
-  while (old < before.paths.length || recent < after.paths.length) {
-    const oldPath = before.paths[old];
-    const recentPath = after.paths[recent];
-    const order = compare(oldPath, recentPath);
-    if (order < 0 && oldPath !== undefined && isKnown(oldPath)) deleted.push(oldPath);
-    if (order > 0 && recentPath !== undefined && isKnown(recentPath)) created.push(recentPath);
-    if (order === 0 && oldPath !== undefined && !isSame(before, old, after, recent)) modified.push(oldPath);
-    if (order <= 0) old += 1;
-    if (order >= 0) recent += 1;
-  }
-  return { created: created.sort(), modified: modified.sort(), deleted: deleted.sort() };
+  const listOnlyIn = (one: Snapshot, other: Snapshot): string[] =>
+    [...one.files.keys()].filter((path) => !other.files.has(path) && isKnown(path, other));
+  const modified = [...before.files].flatMap(([path, stamp]) => {
+    const later = after.files.get(path);
+    return later === undefined || later === stamp ? [] : [path];
+  });
+  return {
+    created: listOnlyIn(after, before).sort(),
+    modified: modified.sort(),
+    deleted: listOnlyIn(before, after).sort(),
+  };
 }
 
-/** Compares paths in walk order: part by part, so a folder's files stay together. Undefined comes last. */
-function compare(left: string | undefined, right: string | undefined): number {
-  if (left === right) return 0;
-  if (left === undefined) return 1;
-  if (right === undefined) return -1;
-  return left.replaceAll('/', '\0') < right.replaceAll('/', '\0') ? -1 : 1;
-}
-
-function isSame(before: Snapshot, old: number, after: Snapshot, recent: number): boolean {
-  for (let index = 0; index < STAMP_SIZE; index += 1) {
-    if (before.stamps[old * STAMP_SIZE + index] !== after.stamps[recent * STAMP_SIZE + index]) return false;
+/** Whether a snapshot would have a file with this path, if it existed. */
+function isKnown(path: string, { truncatedAt, unreadable }: Snapshot): boolean {
+  // In walk order: part by part, so a folder's files stay together.
+  if (truncatedAt !== undefined && path.replaceAll('/', '\0') >= truncatedAt.replaceAll('/', '\0')) return false;
+  for (let slash = path.indexOf('/'); unreadable.size > 0 && slash !== -1; slash = path.indexOf('/', slash + 1)) {
+    if (unreadable.has(path.slice(0, slash))) return false;
   }
   return true;
-}
-
-function createKnownCheck(before: Snapshot, after: Snapshot): (path: string) => boolean {
-  const ends = [before.truncatedAt, after.truncatedAt].filter((end) => end !== undefined);
-  const unreadable = new Set([...before.unreadable, ...after.unreadable]);
-  return (path) => ends.every((end) => compare(path, end) < 0) && (unreadable.size === 0 || !isBelow(path, unreadable));
-}
-
-function isBelow(path: string, folders: ReadonlySet<string>): boolean {
-  for (let slash = path.indexOf('/'); slash !== -1; slash = path.indexOf('/', slash + 1)) {
-    if (folders.has(path.slice(0, slash))) return true;
-  }
-  return false;
 }

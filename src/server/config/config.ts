@@ -103,10 +103,7 @@ const databaseSchema = {
   properties: {
     /** The SQLite file in the data folder by default. */
     url: name,
-    /**
-     * Maximum number of connections per process, besides the listening connection; PostgreSQL only. `openStore` has the
-     * same limits.
-     */
+    /** Connections per process, besides the listening one; PostgreSQL only. `openStore` has the same limits. */
     pool: { type: 'integer', minimum: 2, maximum: 1000 },
   },
   required: [],
@@ -121,10 +118,7 @@ const retentionSchema = object(
   {
     /** Folders and events of runs that have ended. */
     runs: dayCount,
-    /**
-     * Records of runs that have ended, with their orders, executions and resolved inbox items; their folders and events
-     * are deleted first.
-     */
+    /** Records of ended runs, with orders, executions and resolved inbox items; after their folders and events. */
     records: dayCount,
     /** Delivered comments in the outbox. */
     delivered: dayCount,
@@ -234,10 +228,7 @@ export const configFileSchema = object(
     agents: { type: 'object', propertyNames: agentNameSchema, additionalProperties: agentSettingsSchema },
     /** Rules for `permissions: ask`: which tools are allowed or denied without asking. The first match wins. */
     approvals: approvalRulesSchema,
-    /**
-     * Whether runs are sandboxed if their spec does not set it (`required` applies to all runs), and additional folders
-     * to mount.
-     */
+    /** Whether runs are sandboxed unless their spec says so (`required`: all runs), and additional folders to mount. */
     sandbox: object({}, { use: sandboxUse, read: names, write: names }),
     /** Where runs can be placed besides this host. */
     placements: object(
@@ -303,16 +294,10 @@ export const configFileSchema = object(
     /** Executables that requests to the server may start with engine `command`. */
     commands: names,
     server: serverSchema,
-    /**
-     * Whether traces contain prompts, answers, and arguments and results of tools, shortened; and the base URL of links
-     * to runs.
-     */
+    /** Whether traces contain prompts, answers and the use of tools, shortened; and the base URL of links to runs. */
     traces: object({}, { content: flag, console_url: name }),
     budgets: budgetsSchema,
-    /**
-     * Prices by model, to estimate the cost of runs whose engine reports none; `*` matches any characters, and the first
-     * match counts.
-     */
+    /** Prices by model, for runs whose engine reports no cost; `*` matches any characters, the first match counts. */
     prices: { type: 'object', additionalProperties: priceSchema },
     schedules: { type: 'object', additionalProperties: scheduleSchema },
     triggers: { type: 'object', additionalProperties: triggerSchema },

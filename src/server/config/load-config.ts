@@ -73,9 +73,6 @@ export async function loadConfig({ cwd, env, flags = {}, confirmTrust }: ConfigS
 /** Identifies the content of a configuration file, so a user can trust it. */
 type ConfigContent = Pick<UntrustedConfig, 'file' | 'sha256'>;
 
-/** Throws unless the content is trusted with these settings. */
-type CheckTrust = (content: ConfigContent, needs: readonly string[]) => Promise<void>;
-
 /** An empty variable or flag counts as not set. */
 function ignoreEmpty(value: string | undefined): string | undefined {
   return value === '' ? undefined : value;
@@ -89,7 +86,11 @@ export async function examineConfig(file: string): Promise<ConfigContent & Pick<
   return { file, sha256, needs: listSettingsNeedingTrust(await checkShape(file, await readValue(file, content))) };
 }
 
-async function readConfigFile(file: string, checkTrust: CheckTrust): Promise<ConfigFile> {
+/** `checkTrust` throws unless the content is trusted with these settings. */
+async function readConfigFile(
+  file: string,
+  checkTrust: (content: ConfigContent, needs: readonly string[]) => Promise<void>,
+): Promise<ConfigFile> {
   const content = await readContent(file);
   // Code needs trust before it is loaded; JSON is read first, because most settings need no trust.
   if (!isJson(file)) await checkTrust(content, ['code']);
@@ -184,8 +185,6 @@ async function withTimeLimit<T>(loading: Promise<T>): Promise<T> {
   }
 }
 
-type Agents = NonNullable<ConfigFile['agents']>;
-
 /** Every path in the settings, by its keys: `*` is any key, and `0` the executable of a command. */
 const PATHS: Readonly<Record<string, (base: string, path: string) => string>> = {
   data: resolve,
@@ -235,16 +234,13 @@ function resolveDatabase(base: string, database: string): string {
   return file === undefined ? database : `sqlite:${resolve(base, file)}`;
 }
 
-/**
- * A bare name is looked up on the PATH. A relative path is resolved here, because it would otherwise be relative to the
- * agent's working folder.
- */
+/** A bare name is looked up on the PATH; a path would otherwise be relative to the agent's working folder. */
 function resolveProgram(base: string, program: string): string {
   return basename(program) === program ? program : resolve(base, program);
 }
 
 /** The schema has checked that each agent has either `acp` or `command`. */
-function readAgents(agents: Agents): Readonly<Record<string, AgentSettings>> {
+function readAgents(agents: NonNullable<ConfigFile['agents']>): Readonly<Record<string, AgentSettings>> {
   return Object.fromEntries(
     Object.entries(agents).map(([engine, agent]) => [
       engine,
@@ -255,13 +251,11 @@ function readAgents(agents: Agents): Readonly<Record<string, AgentSettings>> {
 
 /** Returns a warning for each agent that replaces a built-in engine: its name then starts another executable. */
 function describeReplacedEngines(agents: Readonly<Record<string, AgentSettings>> = {}): string[] {
-  const known = listLaunchers();
-  return Object.keys(agents)
-    .filter((engine) => Object.hasOwn(known, engine))
-    .map(
-      (engine) =>
-        `agents.${engine} replaces the built-in engine ${engine}. Give the agent another name if you want to use both.`,
-    );
+  const replaced = Object.keys(agents).filter((engine) => Object.hasOwn(listLaunchers(), engine));
+  return replaced.map(
+    (engine) =>
+      `agents.${engine} replaces the built-in engine ${engine}. Give the agent another name if you want to use both.`,
+  );
 }
 
 /**
@@ -298,17 +292,12 @@ export function getMember(value: unknown, key: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
 }
 
-const MAX_CONFIG_BYTES = 1024 * 1024;
-
-/**
- * Adds an agent to a JSON configuration, which is created if missing. Everything else in the file stays as it is:
- * comments, other settings, and an existing agent of this name.
- */
+/** Adds an agent to a JSON configuration, created if missing; comments and other settings stay as they are. */
 export async function addAgentToConfig(file: string, name: string, agent: AgentSettings): Promise<void> {
   const entry = JSON.stringify({ [name]: agent });
   if (!file.endsWith('.json'))
     throw new SluiceError('INVALID_CONFIG', `"${file}" is code, which is not edited. Add to its agents: ${entry}`);
-  const text = await readSmallFile(file, MAX_CONFIG_BYTES);
+  const text = await readSmallFile(file, MAX_FILE_BYTES);
   const settings = readSettings(text ?? '{}');
   const agents = isRecord(settings) ? (get.field(settings, 'agents') ?? {}) : undefined;
   if (!isRecord(settings) || !isRecord(agents))

@@ -24,10 +24,7 @@ export async function createArchive(
   return archive === undefined ? undefined : openArchive(readArchiveSettings(archive, env));
 }
 
-/**
- * Reads the sandbox settings of a process that starts agents, with the files that no sandbox shows: databases, tokens
- * and the configuration.
- */
+/** Reads the sandbox settings, with the files that no sandbox shows: databases, tokens and the configuration. */
 export function readSandbox(
   {
     sandbox,
@@ -75,10 +72,7 @@ export function readSecrets(
   return [...new Set(secrets)].toSorted((left, right) => right.length - left.length);
 }
 
-/**
- * Creates the configured sinks; by default, a sink that writes a Markdown file per issue. Secrets come from the
- * environment.
- */
+/** Creates the configured sinks; by default one that writes a Markdown file per issue. */
 export function createSinks(config: Pick<Config, 'data' | 'sinks'>, env: Environment): readonly Sink[] {
   const { data, sinks = DEFAULT_SINKS } = config;
   const created = sinks.map((sink) => ({

@@ -1,11 +1,11 @@
-import { closeSync, openSync, readSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
-import { link, lstat, realpath, rename, rm } from 'node:fs/promises';
+import { link, lstat, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SluiceError, getErrorCode, isSluiceError } from '../../base/index.js';
+import { SluiceError, getErrorCode } from '../../base/index.js';
 import { fromRecordSchema } from '../../json/schema/index.js';
 import { configFileSchema, type Config, type TokenConfig } from './config.js';
-import { findUserFolder, makeFolder, openNew, readSmallFile } from '../../base/files/index.js';
+import { findUserFolder, makeFolder, parseJson, readSmallFile } from '../../base/files/index.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -18,17 +18,11 @@ export interface Token {
 
 const tokensSchema = fromRecordSchema<readonly TokenConfig[]>(configFileSchema.properties.tokens);
 
-/**
- * The environment variables that contain the tokens, or the path of a token file, which can be replaced while the
- * server runs.
- */
+/** The variables with the tokens, or with the path of their file, which can be replaced while the server runs. */
 const LIST_VARIABLE = 'SLUICE_TOKENS';
 const FILE_VARIABLE = 'SLUICE_TOKENS_FILE';
 
-/**
- * Reads the tokens: a JSON list in `SLUICE_TOKENS` or in the file named by `SLUICE_TOKENS_FILE`, or else the configured
- * tokens.
- */
+/** Reads the tokens: a JSON list in `SLUICE_TOKENS`, or in the file of `SLUICE_TOKENS_FILE`, or those configured. */
 export function readTokens(config: Pick<Config, 'tokens'>, env: Environment): readonly Token[] {
   const listed = readFromEnvironment(env) ?? config.tokens ?? [];
   const tokens = listed.map(({ name, scopes, value, value_env }) => {
@@ -62,20 +56,15 @@ export function listTokenValues(config: Pick<Config, 'tokens'>, env: Environment
 function readIfPossible(tokensFile: string): string {
   try {
     return readTokensFile(tokensFile);
-  } catch (error) {
-    if (!isSluiceError(error)) throw error;
+  } catch {
     return '';
   }
 }
 
 /** Lists the entries of a token list without checking their fields; empty if it is not a list. */
 function listEntries(text: string): readonly { readonly value?: unknown; readonly value_env?: unknown }[] {
-  try {
-    const list: unknown = JSON.parse(text);
-    return Array.isArray(list) ? list.filter((entry: unknown) => typeof entry === 'object' && entry !== null) : [];
-  } catch {
-    return [];
-  }
+  const list = parseJson(text);
+  return Array.isArray(list) ? list.filter((entry: unknown) => typeof entry === 'object' && entry !== null) : [];
 }
 
 /** Returns the path of the token file, if the environment names one. */
@@ -96,23 +85,15 @@ const MAX_FILE_BYTES = 1024 * 1024;
 
 /** Reads the token file. Its path comes from the operator, so links are followed: container secrets are links. */
 function readTokensFile(path: string): string {
-  let file: number | undefined;
   try {
-    file = openSync(path, 'r');
-    const buffer = Buffer.alloc(MAX_FILE_BYTES + 1);
-    const length = readSync(file, buffer, 0, buffer.length, 0);
-    if (length > MAX_FILE_BYTES)
-      throw createConfigError(`The file in ${FILE_VARIABLE} is larger than ${MAX_FILE_BYTES} bytes. Check its path.`);
-    return buffer.toString('utf8', 0, length);
+    if (statSync(path).size <= MAX_FILE_BYTES) return readFileSync(path, 'utf8');
   } catch (error) {
-    if (error instanceof SluiceError) throw error;
     const reason = getErrorCode(error) ?? 'unknown error';
     throw createConfigError(
       `Cannot read the file "${path}" in ${FILE_VARIABLE} (${reason}). Check the path and its permissions.`,
     );
-  } finally {
-    if (file !== undefined) closeSync(file);
   }
+  throw createConfigError(`The file in ${FILE_VARIABLE} is larger than ${MAX_FILE_BYTES} bytes. Check its path.`);
 }
 
 /** A shorter token could be guessed. */
@@ -125,12 +106,9 @@ function requireLength(value: string, name: string): string {
 
 /** Parses the list. The messages do not repeat its content, which is secret. */
 function readList(text: string, source: string): readonly TokenConfig[] {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
+  const value = parseJson(text);
+  if (value === undefined)
     throw createConfigError(`${source} is not valid JSON. Write a list of { name, scopes, value }.`);
-  }
   const checked = tokensSchema['~standard'].validate(value);
   if (checked instanceof Promise || checked.issues === undefined) return value as readonly TokenConfig[];
   const paths = checked.issues.map(({ path = [] }) => path.map(String).join('.') || 'the top level');
@@ -163,15 +141,13 @@ export async function readLocalToken(env: Environment): Promise<string | undefin
   const folder = await realpath(findUserFolder(env)).catch(() => findUserFolder(env));
   const file = join(folder, 'token');
   const stats = await lstat(file).catch(() => undefined);
-  if (stats?.isFile() !== true || (stats.mode & 0o077) !== 0 || !isOwnedByUser(stats.uid)) return undefined;
+  if (stats?.isFile() !== true || (stats.mode & 0o077) !== 0) return undefined;
+  if (process.getuid !== undefined && process.getuid() !== stats.uid) return undefined;
   const value = (await readSmallFile(file, TOKEN_FILE_BYTES).catch(() => undefined))?.trim() ?? '';
   return TOKEN.test(value) ? value : undefined;
 }
 
-/**
- * Returns this user's token, which is generated on first use. If it cannot be stored, it is valid only for this
- * process.
- */
+/** Returns this user's token, generated on first use. If it cannot be stored, it is valid only for this process. */
 export async function openLocalToken(env: Environment): Promise<LocalToken> {
   const file = findLocalTokenFile(env);
   const stored = await readLocalToken(env);
@@ -184,10 +160,7 @@ export async function openLocalToken(env: Environment): Promise<LocalToken> {
   }
 }
 
-/**
- * Replaces the token: running servers accept the new one within seconds, and browsers that signed in with the old one
- * are signed out.
- */
+/** Replaces the token: running servers accept the new one within seconds; browsers with the old one are signed out. */
 export async function rotateLocalToken(env: Environment): Promise<LocalToken> {
   const file = findLocalTokenFile(env);
   await rm(file, { force: true });
@@ -202,13 +175,8 @@ function generateToken(): string {
 async function storeToken(file: string, value: string, env: Environment): Promise<LocalToken> {
   await makeFolder(findUserFolder(env));
   const temporary = `${file}.${randomBytes(6).toString('hex')}`;
-  const handle = await openNew(temporary, 0o600);
   try {
-    try {
-      await handle.writeFile(`${value}\n`);
-    } finally {
-      await handle.close();
-    }
+    await writeFile(temporary, `${value}\n`, { flag: 'wx', mode: 0o600 });
     await link(temporary, file).catch(async (error: unknown) => {
       if (getErrorCode(error) !== 'EEXIST') throw error;
       // Replace a file that other users could have read. Otherwise another process created it first: use its token.
@@ -218,8 +186,4 @@ async function storeToken(file: string, value: string, env: Environment): Promis
   } finally {
     await rm(temporary, { force: true });
   }
-}
-
-function isOwnedByUser(uid: number): boolean {
-  return process.getuid === undefined || process.getuid() === uid;
 }

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { realpath, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { SluiceError } from '../../base/index.js';
 import { findUserFolder, makeFolder, parseJson, readSmallFile, replaceFile } from '../../base/files/index.js';
+import { get, isRecord } from '../../events/index.js';
 import type { ConfigFile } from './config.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -43,10 +44,7 @@ export function hashConfig(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/**
- * Throws `CONFIG_NOT_TRUSTED` unless this content of the file is trusted, or the user confirms it now. Trust is
- * recorded in the user's folder, outside every project.
- */
+/** Throws `CONFIG_NOT_TRUSTED` unless this content is trusted, or the user confirms it, which is recorded. */
 export async function requireTrust(
   { file, sha256, needs }: Omit<UntrustedConfig, 'state'>,
   env: Environment,
@@ -68,31 +66,26 @@ export async function recordTrust(
   { file, sha256 }: Pick<UntrustedConfig, 'file' | 'sha256'>,
   env: Environment,
 ): Promise<void> {
-  const { folder, path } = await locateRecord(file, env);
-  await makeFolder(folder);
+  const path = await locateRecord(file, env);
+  await makeFolder(dirname(path));
   await replaceFile(path, `${JSON.stringify({ file, sha256 })}\n`);
 }
 
 export async function revokeTrust(file: string, env: Environment): Promise<void> {
-  await rm((await locateRecord(file, env)).path, { force: true });
+  await rm(await locateRecord(file, env), { force: true });
 }
 
 const MAX_RECORD_BYTES = 64 * 1024;
 
 /** Returns the SHA-256 of this file's trusted content, or undefined if none is trusted. */
 async function readTrustedHash(file: string, env: Environment): Promise<string | undefined> {
-  const text = await readSmallFile((await locateRecord(file, env)).path, MAX_RECORD_BYTES);
-  const record = text === undefined ? undefined : parseJson(text);
-  const sha256: unknown = typeof record === 'object' && record !== null ? Reflect.get(record, 'sha256') : undefined;
-  return typeof sha256 === 'string' ? sha256 : undefined;
+  const record = parseJson((await readSmallFile(await locateRecord(file, env), MAX_RECORD_BYTES)) ?? '');
+  return isRecord(record) ? (get.name(record, 'sha256') ?? undefined) : undefined;
 }
 
 /** Returns the path of a file's trust record; each real path has one. */
-async function locateRecord(
-  file: string,
-  env: Environment,
-): Promise<{ readonly folder: string; readonly path: string }> {
-  const folder = join(findUserFolder(env), 'trusted');
+async function locateRecord(file: string, env: Environment): Promise<string> {
   const real = await realpath(file).catch(() => file);
-  return { folder, path: join(folder, `${createHash('sha256').update(real).digest('hex').slice(0, 32)}.json`) };
+  const name = createHash('sha256').update(real).digest('hex').slice(0, 32);
+  return join(findUserFolder(env), 'trusted', `${name}.json`);
 }

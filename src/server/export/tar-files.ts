@@ -6,10 +6,7 @@ import { readChunks, makeFolder } from '../../base/files/index.js';
 import { copyRunFiles, listFilesWithLogs, type RunFile, type RunFolder } from '../../runs/run-folder/index.js';
 import { SluiceError, type ReadableFile } from '../../base/index.js';
 
-/**
- * Packs a run's files into a tar archive, even while they are being written: each file is included up to the size it
- * had when it was opened.
- */
+/** Packs files into a tar archive, even while they are written: each up to the size it had when it was opened. */
 export async function* tarRun(files: AsyncIterable<RunFile>, name: string): AsyncGenerator<Uint8Array, void> {
   yield createHeader({ path: `${name}/`, size: 0, mtimeMs: 0, isFolder: true });
   for await (const file of files) yield* tarFile(file, `${name}/${file.path}`);
@@ -19,16 +16,13 @@ export async function* tarRun(files: AsyncIterable<RunFile>, name: string): Asyn
 export async function* tarFiles(
   files: readonly { readonly path: string; readonly bytes: Uint8Array }[],
 ): AsyncGenerator<Uint8Array, void> {
-  for (const { path, bytes } of files) {
-    yield createHeader({ path, size: bytes.length, mtimeMs: Date.now(), isFolder: false });
-    yield bytes;
-    yield createPadding(bytes.length);
-  }
+  const mtimeMs = Date.now();
+  for (const { path, bytes } of files) yield* tarFile({ mtimeMs, open: async () => openBytes(bytes) }, path);
   yield TAR_END;
 }
 
 /** Packs a file. A file that was deleted or replaced by a link since it was listed is skipped. */
-async function* tarFile(file: RunFile, path: string): AsyncGenerator<Uint8Array, void> {
+async function* tarFile(file: Pick<RunFile, 'mtimeMs' | 'open'>, path: string): AsyncGenerator<Uint8Array, void> {
   const handle = await file.open();
   if (handle === undefined) return;
   try {
@@ -66,10 +60,7 @@ const NAME_BYTES = 100;
 /** The largest number that a header can contain: eleven octal digits. */
 const MAX_OCTAL = 8 ** 11 - 1;
 
-/**
- * Creates an entry's header in the POSIX format (pax): ustar if name, size and time fit, otherwise preceded by a record
- * with the full values.
- */
+/** Creates a header in the POSIX format: ustar if name, size and time fit, otherwise with a pax record before it. */
 function createHeader(entry: TarEntry): Uint8Array {
   const records = [
     ...(fitsName(entry.path) ? [] : [formatPaxRecord('path', entry.path)]),
@@ -166,23 +157,21 @@ export async function* listExportFiles(folder: RunFolder): AsyncGenerator<RunFil
       printed.push({ ...file, path: `log/${name}`, open: async () => file.open() });
     yield file;
   }
-  const readme = {
-    path: 'README.md',
-    size: README.length,
-    mtimeMs,
-    open: async () => Promise.resolve(openText(README)),
-  };
-  for (const file of [...printed, readme]) if (!paths.has(file.path)) yield file;
+  const readme = Buffer.from(README);
+  printed.push({ path: 'README.md', size: readme.length, mtimeMs, open: async () => openBytes(readme) });
+  for (const file of printed) if (!paths.has(file.path)) yield file;
 }
 
-/** Opens a text as if it were a file. */
-function openText(text: string): ReadableFile {
-  const bytes = Buffer.from(text);
+/** Opens bytes as if they were a file. */
+function openBytes(bytes: Uint8Array): ReadableFile {
   return {
-    stat: async () => Promise.resolve({ size: bytes.length }),
-    read: async (buffer, offset, length, position) =>
-      Promise.resolve({ bytesRead: bytes.copy(buffer, offset, position, position + length) }),
-    close: async () => Promise.resolve(),
+    stat: async () => ({ size: bytes.length }),
+    async read(buffer, offset, length, position) {
+      const found = bytes.subarray(position, position + length);
+      buffer.set(found, offset);
+      return { bytesRead: found.length };
+    },
+    close: async () => undefined,
   };
 }
 
@@ -207,7 +196,7 @@ export async function exportRunFolder(
     const files = listExportFiles(folder);
     if (isTar) {
       await pipeline(countBytes(tarRun(files, runId), count), createWriteStream(part, { flags: 'wx' }));
-    } else await copyRunFiles(files, part, { onBytes: count });
+    } else await copyRunFiles(files, part, count);
     await rename(part, to);
   } finally {
     await rm(part, { recursive: true, force: true }).catch(() => undefined);

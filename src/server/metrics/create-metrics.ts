@@ -1,12 +1,12 @@
 import { type Emitted, type EventPack, driftSummarySchema, type DriftSummary } from '../../events/index.js';
-import { silentLogger, type Logger } from '../../base/index.js';
-import { workerState, type WorkerRecord, type RunRecord, type ExecutionRecord } from '../../store/records/index.js';
-import type { Store, OpenWorkCounts } from '../../store/index.js';
+import { omitUndefined, silentLogger, type Logger } from '../../base/index.js';
+import { workerState, type RunRecord, type ExecutionRecord } from '../../store/records/index.js';
+import type { Store } from '../../store/index.js';
 import type { ServerMeter } from '../server-context.js';
 import type { Tracing } from '../tracing/index.js';
 import { createMetricRegistry, type Gauge, type MetricRegistry } from './metric-registry.js';
-import { readSpan } from '../../base/files/index.js';
-import { openRun, translateRunFolder, type RunFolder } from '../../runs/run-folder/index.js';
+import { parseJson } from '../../base/files/index.js';
+import { openRun, readEnd, translateRunFolder } from '../../runs/run-folder/index.js';
 import { fromRecordSchema } from '../../json/schema/index.js';
 
 interface MetricsOptions {
@@ -57,20 +57,14 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const claim = async (ids: readonly string[]) => store.claimForMetrics({ ids, now: clock() });
   const countNewRuns = createTail({
     from,
-    list: async (since, cursor) =>
-      store.listEndedRuns({ since, limit: 500, ...(cursor === undefined ? {} : { cursor }) }),
+    list: async (since, page) => store.listEndedRuns({ since, ...page }),
     toTailEntry: ({ id, ended_at }) => ({ id, at: Date.parse(ended_at ?? '') }),
     claim,
     report: async (run) => runs.count(run),
   });
   const countNewExecutions = createTail({
     from,
-    list: async (since, cursor) =>
-      store.listExecutions({
-        since: new Date(since).toISOString(),
-        limit: 500,
-        ...(cursor === undefined ? {} : { cursor }),
-      }),
+    list: async (since, page) => store.listExecutions({ since: new Date(since).toISOString(), ...page }),
     toTailEntry: ({ id, at }) => ({ id, at: Date.parse(at) }),
     claim,
     report: (execution) => orders.count(execution),
@@ -83,27 +77,10 @@ export function createMetrics(options: MetricsOptions): Metrics {
   async function countOpen(): Promise<readonly Gauge[]> {
     const now = clock();
     if (counted === undefined || now - counted.at >= COUNT_MS || now < counted.at) {
-      counted = { at: now, gauges: measure(now) };
+      counted = { at: now, gauges: measureOpenWork(store, now) };
       counted.gauges.catch(() => (counted = undefined));
     }
     return counted.gauges;
-  }
-
-  async function measure(now: number): Promise<readonly Gauge[]> {
-    const [counts, workers, budgetWaits] = await Promise.all([
-      store.countOpenWork(),
-      store.listWorkers(now),
-      store.countBudgetWaits(),
-    ]);
-    return [
-      ...readGauges(counts, now),
-      countWorkers(workers),
-      {
-        name: 'sluice_runs_waiting_for_budget',
-        help: 'Queued runs that are waiting for a budget.',
-        values: [[{}, budgetWaits]],
-      },
-    ];
   }
 
   return {
@@ -137,37 +114,32 @@ export function createMetrics(options: MetricsOptions): Metrics {
 }
 
 /** Reads the store's current gauges, across all hosts. */
-function readGauges({ runs, orders, inbox, outbox }: OpenWorkCounts, now: number): readonly Gauge[] {
-  const age = outbox.oldest === null ? 0 : Math.max(0, now - outbox.oldest) / 1000;
-  return [
-    { name: 'sluice_runs', help: 'Runs that have not ended, by state.', values: toValues(runs) },
-    { name: 'sluice_orders', help: 'Orders that are not settled, by state.', values: toValues(orders) },
-    { name: 'sluice_inbox_items', help: 'Open inbox items.', values: [[{}, inbox]] },
-    {
-      name: 'sluice_outbox_messages',
-      help: 'Comments not delivered, by state.',
-      values: toValues({ open: outbox.open, dead: outbox.dead }),
-    },
-    { name: 'sluice_outbox_age_seconds', help: 'Age of the oldest undelivered comment.', values: [[{}, age]] },
-  ];
-}
-
-/** Counts workers by state. A state without workers has the value zero, so an alert can refer to it. */
-function countWorkers(workers: readonly WorkerRecord[]): Gauge {
-  const counts = Object.fromEntries(
+async function measureOpenWork(store: Store, now: number): Promise<readonly Gauge[]> {
+  const [{ runs, orders, inbox, outbox }, workers, budgetWaits] = await Promise.all([
+    store.countOpenWork(),
+    store.listWorkers(now),
+    store.countBudgetWaits(),
+  ]);
+  const { oldest, open, dead } = outbox;
+  const age = oldest === null ? 0 : Math.max(0, now - oldest) / 1000;
+  // A state without workers has the value zero, so an alert can refer to it.
+  const workersByState = Object.fromEntries(
     workerState.enum.map((state) => [state, workers.filter((worker) => worker.state === state).length]),
   );
-  return { name: 'sluice_workers', help: 'Workers seen within the last day, by state.', values: toValues(counts) };
+  const gauges: readonly (readonly [name: string, help: string, values: Gauge['values']])[] = [
+    ['sluice_runs', 'Runs that have not ended, by state.', toValues(runs)],
+    ['sluice_orders', 'Orders that are not settled, by state.', toValues(orders)],
+    ['sluice_inbox_items', 'Open inbox items.', [[{}, inbox]]],
+    ['sluice_outbox_messages', 'Comments not delivered, by state.', toValues({ open, dead })],
+    ['sluice_outbox_age_seconds', 'Age of the oldest undelivered comment.', [[{}, age]]],
+    ['sluice_workers', 'Workers seen within the last day, by state.', toValues(workersByState)],
+    ['sluice_runs_waiting_for_budget', 'Queued runs that are waiting for a budget.', [[{}, budgetWaits]]],
+  ];
+  return gauges.map(([name, help, values]) => ({ name, help, values }));
 }
 
 function toValues(counts: Readonly<Record<string, number>>): Gauge['values'] {
   return Object.entries(counts).map(([state, count]) => [{ state }, count] as const);
-}
-
-interface TailEntry {
-  readonly id: string;
-  /** Milliseconds since 1970. */
-  readonly at: number;
 }
 
 interface TailOptions<T> {
@@ -176,24 +148,20 @@ interface TailOptions<T> {
   /** Lists a page of entries since a time, with the cursor of the next page. */
   readonly list: (
     since: number,
-    cursor: string | undefined,
+    page: { readonly limit: number; readonly cursor?: string },
   ) => Promise<{ readonly items: readonly T[]; readonly next_cursor: string | null }>;
-  readonly toTailEntry: (item: T) => TailEntry;
+  /** `at` is in milliseconds since 1970. */
+  readonly toTailEntry: (item: T) => { readonly id: string; readonly at: number };
   /** Claims the entries that this process reports; another process has reported the others. */
   readonly claim: (ids: readonly string[]) => Promise<readonly string[]>;
   readonly report: (item: T) => void | Promise<void>;
 }
 
-/**
- * How far back entries are listed again: clocks on other hosts can be slow, and entries are written shortly after the
- * event.
- */
+/** How far back entries are listed again: clocks of other hosts can be slow, entries are written after the event. */
 const LOOK_BACK_MS = 10_000;
-/**
- * The maximum number of pages in one pass. An oldest-first list continues in the next pass; in a newest-first list,
- * older entries are skipped.
- */
+/** Pages in one pass. The next pass continues an oldest-first list; of a newest-first list, older entries are skipped. */
 const MAX_PAGES = 50;
+const PAGE_ENTRIES = 500;
 
 /** Reports each new list entry that this process can claim, once, no matter which host wrote it. */
 export function createTail<T>({ from, list, toTailEntry, claim, report }: TailOptions<T>): () => Promise<void> {
@@ -207,7 +175,7 @@ export function createTail<T>({ from, list, toTailEntry, claim, report }: TailOp
     let newest = latest;
     let cursor: string | undefined;
     for (let page = 0; page < MAX_PAGES; page += 1) {
-      const { items, next_cursor } = await list(since, cursor);
+      const { items, next_cursor } = await list(since, { limit: PAGE_ENTRIES, ...omitUndefined({ cursor }) });
       const unreported = items.filter((item) => !reported.has(toTailEntry(item).id));
       const claimed = new Set(await claim(unreported.map((item) => toTailEntry(item).id)));
       for (const item of unreported) {
@@ -234,11 +202,7 @@ export function createTail<T>({ from, list, toTailEntry, claim, report }: TailOp
 /** Counts ended runs: outcome, usage and drift. */
 function createRunMetrics(
   metrics: MetricRegistry,
-  {
-    data,
-    logger,
-    driftThreshold,
-  }: Required<Pick<MetricsOptions, 'data' | 'logger'>> & { readonly driftThreshold: number },
+  { data, logger, driftThreshold }: { data: string; logger: Logger; driftThreshold: number },
 ) {
   const endedRuns = metrics.counter('sluice_runs_ended_total', 'Runs that ended, by engine, status and repair level.');
   const failures = metrics.counter('sluice_run_failures_total', 'Runs that failed or were canceled, by cause.');
@@ -327,35 +291,20 @@ const MAX_BYTES = 256 * 1024;
 async function readDrift(data: string, runId: string, hasDrift: boolean): Promise<readonly DriftSummary[]> {
   try {
     const folder = await openRun(data, runId);
-    const handle = await folder.openLog('diagnostics');
-    if (handle === undefined) return hasDrift ? await translateDrift(folder) : [];
-    try {
-      const { size } = await handle.stat();
-      const length = Math.min(size, MAX_BYTES);
-      const bytes = await readSpan(handle, size - length, length);
-      return bytes.toString('utf8').split('\n').flatMap(readSummary);
-    } finally {
-      await handle.close();
-    }
+    const end = await readEnd(async () => folder.openLog('diagnostics'), MAX_BYTES);
+    if (end !== undefined) return end.bytes.toString('utf8').split('\n').flatMap(readSummary);
+    const summaries: DriftSummary[] = [];
+    // A packed run has no log: its drift is counted from its recorded bytes.
+    if (hasDrift) for await (const _ of translateRunFolder(folder, { onDrift: (summary) => summaries.push(summary) }));
+    return summaries;
   } catch {
     // The folder is deleted, damaged or on another host: its drift is not counted.
     return [];
   }
 }
 
-/** Counts the drift of a packed run, which has no log, from its recorded bytes. */
-async function translateDrift(folder: RunFolder): Promise<readonly DriftSummary[]> {
-  const summaries: DriftSummary[] = [];
-  for await (const _ of translateRunFolder(folder, { onDrift: (summary) => summaries.push(summary) }));
-  return summaries;
-}
-
 function readSummary(line: string): DriftSummary[] {
   if (!line.includes('"summary":"drift"')) return [];
-  try {
-    const result = schema['~standard'].validate(JSON.parse(line));
-    return result instanceof Promise || result.issues !== undefined ? [] : [result.value];
-  } catch {
-    return [];
-  }
+  const result = schema['~standard'].validate(parseJson(line));
+  return result instanceof Promise || result.issues !== undefined ? [] : [result.value];
 }

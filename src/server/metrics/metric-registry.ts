@@ -1,13 +1,5 @@
 type Labels = Readonly<Record<string, string>>;
 
-interface Counter {
-  add(labels: Labels, by?: number): void;
-}
-
-interface Histogram {
-  observe(labels: Labels, seconds: number): void;
-}
-
 export type MetricRegistry = ReturnType<typeof createMetricRegistry>;
 
 export interface Gauge {
@@ -31,28 +23,30 @@ interface Family {
 export function createMetricRegistry() {
   const families: Family[] = [];
   return {
-    counter(name: string, help: string): Counter {
+    counter(name: string, help: string) {
       const series = createSeries(() => ({ value: 0 }));
-      const lines = () => series.map((labels, { value }) => [`${name}${labels([])} ${value}`]);
+      const lines = () => series.map((labels, { value }) => [`${name}${renderLabels(labels)} ${value}`]);
       families.push({ name, help, type: 'counter', lines });
       return {
-        add(labels, by = 1) {
+        add(labels: Labels, by = 1): void {
           series.find(labels).value += by;
         },
       };
     },
-    histogram(name: string, help: string, buckets: readonly number[]): Histogram {
+    histogram(name: string, help: string, buckets: readonly number[]) {
       const series = createSeries(() => ({ counts: buckets.map(() => 0), count: 0, sum: 0 }));
+      const renderBucket = (labels: Labels, le: string, count = 0) =>
+        `${name}_bucket${renderLabels({ ...labels, le })} ${count}`;
       const lines = () =>
         series.map((labels, { counts, count, sum }) => [
-          ...buckets.map((bound, index) => `${name}_bucket${labels([['le', String(bound)]])} ${counts[index] ?? 0}`),
-          `${name}_bucket${labels([['le', '+Inf']])} ${count}`,
-          `${name}_sum${labels([])} ${sum}`,
-          `${name}_count${labels([])} ${count}`,
+          ...buckets.map((bound, index) => renderBucket(labels, String(bound), counts[index])),
+          renderBucket(labels, '+Inf', count),
+          `${name}_sum${renderLabels(labels)} ${sum}`,
+          `${name}_count${renderLabels(labels)} ${count}`,
         ]);
       families.push({ name, help, type: 'histogram', lines });
       return {
-        observe(labels, seconds) {
+        observe(labels: Labels, seconds: number): void {
           const entry = series.find(labels);
           entry.count += 1;
           entry.sum += seconds;
@@ -77,8 +71,6 @@ export function createMetricRegistry() {
   };
 }
 
-type RenderLabels = (extraLabels: readonly (readonly [string, string])[]) => string;
-
 function createSeries<T>(make: () => T) {
   const series = new Map<string, { readonly labels: Labels; readonly value: T }>();
   const findOrCreate = (labels: Labels): T => {
@@ -95,17 +87,12 @@ function createSeries<T>(make: () => T) {
   return {
     // A fast path, because nearly every request uses an existing series.
     find: (labels: Labels): T => series.get(deriveKey(labels))?.value ?? findOrCreate(truncateLabels(labels)),
-    map: (format: (labels: RenderLabels, value: T) => string[]): string[] =>
-      [...series.values()].flatMap(({ labels, value }) =>
-        format((extraLabels) => renderLabels({ ...labels, ...Object.fromEntries(extraLabels) }), value),
-      ),
+    map: (format: (labels: Labels, value: T) => string[]): string[] =>
+      [...series.values()].flatMap(({ labels, value }) => format(labels, value)),
   };
 }
 
-/**
- * Derives a key from the values, each prefixed by its length to avoid ambiguity. The names are the same in all series
- * of a metric.
- */
+/** Derives an unambiguous key from the values. The names are the same in all series of a metric. */
 function deriveKey(labels: Labels): string {
   let key = '';
   for (const name in labels) {

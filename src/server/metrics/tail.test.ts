@@ -12,7 +12,7 @@ function createGrowingList(elsewhere: readonly string[] = []) {
   const reported: string[] = [];
   const reportNew = createTail<Row>({
     from: 1000,
-    async list(since, cursor = '0') {
+    async list(since, { cursor = '0' }) {
       const matching = rows.filter(({ at }) => at >= since).toSorted((one, other) => one.at - other.at);
       const next = Number(cursor) + 2;
       return { items: matching.slice(Number(cursor), next), next_cursor: next < matching.length ? String(next) : null };
@@ -50,7 +50,7 @@ describe('a tail', () => {
     let isBroken = true;
     const reportNew = createTail<Row>({
       from: 1000,
-      async list(since, cursor = '0') {
+      async list(since, { cursor = '0' }) {
         if (cursor === '1' && isBroken) throw new Error('out of reach');
         const items = (pages[Number(cursor)] ?? []).filter(({ at }) => at >= since);
         return { items, next_cursor: cursor === '0' ? '1' : null };

@@ -1,8 +1,7 @@
-import { getErrorMessage, isSluiceError, type ReadableFile } from '../../base/index.js';
-import { readSpan } from '../../base/files/index.js';
+import { getErrorMessage, isSluiceError, type OpenFile } from '../../base/index.js';
 import type { FcmpEvent } from '../../events/index.js';
 import type { InboxItem, OrderRecord, RunRecord } from '../../store/records/index.js';
-import { readRunEvents, type AttemptMeta, type RunFolder } from '../../runs/run-folder/index.js';
+import { readEnd, readRunEvents, type AttemptMeta, type RunFolder } from '../../runs/run-folder/index.js';
 
 /** Facts about a run that help diagnose a problem, limited in size. */
 export interface RunReport {
@@ -45,10 +44,7 @@ export interface ReportSource {
   readonly mask: (bytes: Uint8Array) => Uint8Array;
 }
 
-/**
- * Completes a report with the run folder's content. If the folder cannot be read, the report contains only data from
- * the store. Only the streams are masked here; `renderHtml` masks everything.
- */
+/** Completes a report with the run folder's content, if that can be read. `renderHtml` masks all but the streams. */
 export async function gatherReport(
   { openFolder, mask }: ReportSource,
   stored: Pick<RunReport, 'id' | 'record' | 'order' | 'items'>,
@@ -63,7 +59,7 @@ export async function gatherReport(
     const streams: ReportedStream[] = [];
     for (const attempt of numbers) {
       for (const stream of ['stdin', 'stdout', 'stderr', 'pty'] as const) {
-        const end = await readLastBytes(await folder.openAttempt(stream, attempt), mask);
+        const end = await readStreamEnd(async () => folder.openAttempt(stream, attempt), mask);
         if (end !== undefined) streams.push({ name: `${stream} of attempt ${attempt}`, ...end });
       }
     }
@@ -92,19 +88,10 @@ async function readEvents(folder: RunFolder): Promise<Pick<RunReport, 'events' |
   return { events: [...first, ...last.slice(-EVENTS_AT_EACH_END)], omittedEvents: omitted };
 }
 
-async function readLastBytes(
-  handle: ReadableFile | undefined,
-  mask: ReportSource['mask'],
-): Promise<Omit<ReportedStream, 'name'> | undefined> {
-  if (handle === undefined) return undefined;
-  try {
-    const { size } = await handle.stat();
-    const omittedBytes = Math.max(0, size - MAX_STREAM_BYTES);
-    // A secret can start before the reported part: if masked after truncation, its second half would stay readable.
-    const start = Math.max(0, omittedBytes - MAX_SECRET_LENGTH);
-    const masked = mask(await readSpan(handle, start, size - start));
-    return { text: new TextDecoder().decode(masked.subarray(omittedBytes - start)), omittedBytes };
-  } finally {
-    await handle.close();
-  }
+async function readStreamEnd(open: OpenFile, mask: ReportSource['mask']) {
+  // A secret can start before the reported part: if masked after truncation, its second half would stay readable.
+  const end = await readEnd(open, MAX_STREAM_BYTES + MAX_SECRET_LENGTH);
+  if (end === undefined) return undefined;
+  const omittedBytes = Math.max(0, end.size - MAX_STREAM_BYTES);
+  return { text: new TextDecoder().decode(mask(end.bytes).subarray(-MAX_STREAM_BYTES)), omittedBytes };
 }

@@ -23,10 +23,7 @@ pre { white-space: pre-wrap; font: 13px/1.45 ui-monospace, monospace; border: 1p
 /** Allows only this style sheet: no scripts, images, frames, forms or connections. */
 const POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; base-uri 'none'; form-action 'none'`;
 
-/**
- * Renders a run as one self-contained, static HTML file: no scripts, no links, no images. Agent output is escaped, and
- * secrets are masked.
- */
+/** Renders a run as one static HTML file: no scripts, links or images, agent output escaped, secrets masked. */
 export function renderHtml(
   report: RunReport,
   { version, maskText }: { readonly version: string; readonly maskText: (text: string) => string },

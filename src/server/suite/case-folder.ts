@@ -1,10 +1,10 @@
 import type { Dir } from 'node:fs';
-import { mkdir, opendir, rename, rm } from 'node:fs/promises';
+import { mkdir, opendir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { SluiceError, getErrorCode, getErrorMessage, type OpenFile } from '../../base/index.js';
-import { isPresent, openForReading, openNew, readSmallFile, readSpan, replaceFile } from '../../base/files/index.js';
+import { isPresent, openForReading, readSmallFile, readSpan, replaceFile } from '../../base/files/index.js';
 import type { StandardSchema } from '../../json/index.js';
-import { fromRecordSchema } from '../../json/schema/index.js';
+import { fromRecordSchema, isJsonObject } from '../../json/schema/index.js';
 import { assessmentSchema, suiteCaseSchema, SuiteError, type Assessment, type SuiteCase } from './case-record.js';
 
 export const CASE_FILES = {
@@ -54,12 +54,7 @@ export async function writeCase(suite: string, name: string, files: readonly Cas
     for (const { path, bytes } of files) {
       const target = join(temporaryFolder, path);
       await mkdir(dirname(target), { recursive: true });
-      const handle = await openNew(target);
-      try {
-        await handle.writeFile(bytes);
-      } finally {
-        await handle.close();
-      }
+      await writeFile(target, bytes, { flag: 'wx' });
     }
     await rename(temporaryFolder, folder);
   } finally {
@@ -68,10 +63,7 @@ export async function writeCase(suite: string, name: string, files: readonly Cas
   return folder;
 }
 
-/**
- * Reads a regular file of at most `maxBytes`; undefined if it is missing. Links are not followed: a repository can
- * contain malicious links.
- */
+/** Reads a regular file; undefined if it is missing. Links, which a repository can contain, are not followed. */
 export async function readCaseFile(
   path: string,
   maxBytes: number,
@@ -117,10 +109,7 @@ export async function listCases(suite: string): Promise<readonly string[]> {
   return names.toSorted();
 }
 
-/**
- * Opens a suite folder; undefined if it does not exist. An unreadable folder is an error; otherwise it would look
- * empty.
- */
+/** Opens a suite folder; undefined if it does not exist. An unreadable folder is an error, and not an empty suite. */
 async function openSuite(suite: string): Promise<Dir | undefined> {
   try {
     return await opendir(suite);
@@ -148,19 +137,16 @@ export async function openCase(suite: string, name: string): Promise<OpenCase> {
     );
   }
   const schema = await readJson(folder, CASE_FILES.schema);
-  if (schema !== undefined && !isObject(schema)) {
+  if (schema !== undefined && !isJsonObject(schema)) {
     throw new SuiteError('CASE_INVALID', `"${join(folder, CASE_FILES.schema)}" is not a JSON Schema. Restore it.`);
   }
+  const expected = await readJson(folder, CASE_FILES.expected);
   return {
     name,
     folder,
     details: checkShape(detailsSchema, details, join(folder, CASE_FILES.details)),
     schema,
-    expected: checkShape(
-      expectedSchema,
-      await readJson(folder, CASE_FILES.expected),
-      join(folder, CASE_FILES.expected),
-    ),
+    expected: checkShape(expectedSchema, expected, join(folder, CASE_FILES.expected)),
   };
 }
 
@@ -185,8 +171,4 @@ function checkShape<T>(schema: StandardSchema<unknown, T>, value: unknown, path:
   const problem =
     value === undefined ? 'is missing' : `is invalid: ${property === '' ? '' : `${property}: `}${issue?.message ?? ''}`;
   throw new SuiteError('CASE_INVALID', `"${path}" ${problem}. Restore it, or add the case again.`);
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { getErrorCode, omitUndefined } from '../../base/index.js';
-import { readWorkResult, RESULT_FILES, choosePolicy, findWrapper, type Wrappers } from '../../orders/index.js';
+import { getErrorCode, listKeys, omitUndefined } from '../../base/index.js';
+import { RESULT_FILES, choosePolicy, findWrapper, type Wrappers } from '../../orders/index.js';
 import type { OrderRecord, RunRecord } from '../../store/records/index.js';
-import { getAttemptFileName, RunFolderError, withPlainFolder } from '../../runs/run-folder/index.js';
-import type { AttemptFile, RunFile, RunFolder } from '../../runs/run-folder/index.js';
+import { ATTEMPT_FILES, getAttemptFileName, RunFolderError } from '../../runs/run-folder/index.js';
+import type { RunFile, RunFolder } from '../../runs/run-folder/index.js';
 import type { Secrets, StoredContract } from '../../runs/index.js';
 import { VERSION } from '../../base/files/index.js';
 import { assessCase } from './run-suite.js';
@@ -58,7 +58,7 @@ export async function makeRunCase(options: RunCaseOptions): Promise<NewCase> {
       contract,
       files: [
         ...(await readAttemptFiles(options.folder)),
-        ...(facts === undefined || facts.result_is_answer ? [] : await readResultFiles(options.folder, order)),
+        ...(order === undefined || facts?.result_is_answer === true ? [] : await readResultFile(options.folder, order)),
       ],
     },
   );
@@ -136,10 +136,7 @@ async function buildCase(
   return { name, files: allFiles, details: record, expected };
 }
 
-/**
- * Converts a string to a valid case name: an issue can start with a dot (`.github`), and a folder name can have any
- * characters.
- */
+/** Converts a string to a valid case name: an issue can start with a dot, a folder name can have any characters. */
 function suggestName(text: string): string {
   const name = text.replaceAll(/[^A-Za-z0-9._-]+/g, '_').replace(/^[._-]+/, '');
   return name === '' ? 'case' : name.slice(0, 100);
@@ -166,14 +163,12 @@ async function assessFiles(
   }
 }
 
-/** All files of an attempt except the events, which are translated again. */
-const ATTEMPT_FILES: readonly AttemptFile[] = ['meta', 'stdin', 'stdout', 'stderr', 'pty', 'timing', 'fsDiff'];
-
+/** Reads all files of the attempts, but not the events, which are translated again. */
 async function readAttemptFiles(folder: RunFolder): Promise<CaseFile[]> {
   const files: CaseFile[] = [];
   let remaining = CASE_BYTES;
   for (const attempt of await folder.attempts()) {
-    for (const kind of ATTEMPT_FILES) {
+    for (const kind of listKeys(ATTEMPT_FILES)) {
       const name = getAttemptFileName(kind, attempt);
       const bytes = await readCaseFile(name, remaining, async () => folder.openAttempt(kind, attempt));
       if (bytes === undefined || (bytes.length === 0 && kind !== 'stdout')) continue;
@@ -184,24 +179,18 @@ async function readAttemptFiles(folder: RunFolder): Promise<CaseFile[]> {
   return files;
 }
 
-async function readResultFiles(folder: RunFolder, order: OrderRecord | undefined): Promise<CaseFile[]> {
-  const startedAt = order?.started_at ?? null;
-  const selection = {
-    wants: ({ path }: RunFile) => RESULT_FILES.some((name) => name === path),
-    maxBytes: RESULT_FILES.length * CASE_BYTES,
-  };
-  const reading = await withPlainFolder(folder, selection, async (dir) =>
-    readWorkResult({
-      dir,
-      order: { repo_dir: dir },
-      findCommit: async () => Promise.resolve({}),
-      ...(startedAt === null ? {} : { startedAt }),
-    }),
-  );
-  const path = RESULT_FILES.find((name) => name === reading.path);
-  if (path === undefined) return [];
-  const bytes = await readCaseFile(path, CASE_BYTES, async () => folder.openWorkFile(path)).catch(() => undefined);
-  return bytes === undefined ? [] : [{ path, bytes }];
+/** File times can lag behind the clock that timed the start. */
+const CLOCK_TICK_MS = 20;
+
+/** Reads the result file that counts: the first one that is not older than the run. */
+async function readResultFile(folder: RunFolder, { started_at }: OrderRecord): Promise<CaseFile[]> {
+  const since = Date.parse(started_at ?? '') - CLOCK_TICK_MS;
+  const found = new Map<string, RunFile>();
+  for await (const file of folder.files()) if (!(file.mtimeMs < since)) found.set(file.path, file);
+  const file = RESULT_FILES.flatMap((path) => found.get(path) ?? [])[0];
+  if (file === undefined) return [];
+  const bytes = await readCaseFile(file.path, CASE_BYTES, async () => file.open()).catch(() => undefined);
+  return bytes === undefined ? [] : [{ path: file.path, bytes }];
 }
 
 async function gatherFacts(

@@ -46,20 +46,17 @@ interface SuiteOptions {
 
 /** Assesses every case again, in sequence, and compares the results with the expectations. */
 export async function runSuite(options: SuiteOptions): Promise<readonly CaseReport[]> {
-  const names = await selectCases(options);
+  const { suite, names = [], onCase } = options;
+  const selected = names.length > 0 ? names : await listCases(suite);
+  if (selected.length === 0)
+    throw new SuiteError('CASE_NOT_FOUND', `No cases found in "${suite}". Add one with: sluice suite add RUN`);
   const reports: CaseReport[] = [];
-  for (const name of names) {
+  for (const name of selected) {
     const report = await runCase(options, name);
     reports.push(report);
-    options.onCase?.(report, names.length);
+    onCase?.(report, selected.length);
   }
   return reports;
-}
-
-async function selectCases({ suite, names = [] }: SuiteOptions): Promise<readonly string[]> {
-  const selectedNames = names.length > 0 ? names : await listCases(suite);
-  if (selectedNames.length > 0) return selectedNames;
-  throw new SuiteError('CASE_NOT_FOUND', `No cases found in "${suite}". Add one with: sluice suite add RUN`);
 }
 
 async function runCase({ suite, clock }: SuiteOptions, name: string): Promise<CaseReport> {
@@ -78,10 +75,7 @@ async function runCase({ suite, clock }: SuiteOptions, name: string): Promise<Ca
   }
 }
 
-/**
- * Finds the first difference in the reading and in the decision. The actual values are converted to JSON first, because
- * the expectations come from a JSON file.
- */
+/** Finds the first difference in the reading and in the decision. Both sides come from JSON. */
 function findChanges(expected: Assessment, actual: Assessment): CaseChange[] {
   const actualJson = JSON.parse(JSON.stringify(actual)) as Assessment;
   const parts = [
@@ -100,10 +94,7 @@ function withoutReason({ decision: { action, code } }: Assessment): object {
   return { action, code };
 }
 
-/**
- * Replaces the expectations of changed cases with this version's results, and returns their reports. If a case cannot
- * be read, nothing is replaced.
- */
+/** Replaces the expectations of changed cases, and returns their reports; none if one of the cases cannot be read. */
 export async function acceptCases(options: SuiteOptions): Promise<readonly CaseReport[]> {
   const reports = await runSuite(options);
   const brokenCase = reports.find(({ status }) => status === 'broken');

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Attributes, Context, Span, Tracer } from '@opentelemetry/api';
-import { getErrorMessage, type Logger } from '../../base/index.js';
+import { getErrorMessage, omitUndefined, type Logger } from '../../base/index.js';
 import { VERSION } from '../../base/files/index.js';
 import type { RunTracer, RunTrace } from '../../runs/index.js';
 import {
@@ -45,10 +45,7 @@ export interface TracingOptions {
 /** A collector that does not respond must not prevent a command from exiting. */
 const FLUSH_MS = 5000;
 
-/**
- * Opens tracing through `@opentelemetry/api` to the SDK that the process was started with (`node --import`). Returns
- * undefined without an SDK. Logs a warning if traces are expected but would not arrive.
- */
+/** Opens tracing through the SDK that the process was started with (`node --import`); undefined without one. */
 export async function openTracing({
   logger,
   content = false,
@@ -93,7 +90,7 @@ function isTracingRequested(env: Readonly<Record<string, string | undefined>>): 
   return exporter !== '' || names.some((name) => (env[name] ?? '') !== '');
 }
 
-function createTracing(api: OpenTelemetry, settings: { content: boolean; consoleUrl: string | undefined }): Tracing {
+function createTracing(api: OpenTelemetry, settings: Pick<TraceSettings, 'content' | 'consoleUrl'>): Tracing {
   const tracer = api.trace.getTracer('sluice', VERSION);
   return {
     recordRequest({ endpoint, status, ms, traceparent }, at) {
@@ -103,7 +100,7 @@ function createTracing(api: OpenTelemetry, settings: { content: boolean; console
     },
     startRun: (run) => startRunTrace({ api, tracer, ...settings }, run),
     startOrder({ issue_ref, run_id, run, worker, traceparent }) {
-      const attributes: Attributes = {
+      const attributes = {
         'sluice.issue_ref': issue_ref,
         'sluice.order_run_id': run_id,
         'sluice.run_id': run,
@@ -211,10 +208,7 @@ export function startRunTrace(
   const subAgents = new Map<string, TracedAgent>();
   /** The spans of unfinished calls; undefined for a call whose span was omitted. */
   const calls = new Map<string, Span | undefined>();
-  /**
-   * Records the first step; called when the next step or the run ends. If it is the only step, the run's usage is its
-   * usage.
-   */
+  /** Records the first step, when the next step or the run ends; the only step gets the run's usage. */
   let recordFirstStep: ((usage: Usage | undefined, model: string | undefined) => void) | undefined;
   let isFirstStep = true;
   let spanCount = 0;
@@ -258,17 +252,16 @@ export function startRunTrace(
     agent.step = undefined;
     const record = (usage = step.usage, usedModel = step.model): void => {
       const model = usedModel ?? spec.model;
-      const attributes: Attributes = {
+      const hasMessages = content && step.messages.length > 0;
+      const attributes = omitUndefined({
         'gen_ai.operation.name': 'chat',
         'gen_ai.provider.name': provider,
         'sluice.run_id': id,
-        ...(spec.model === undefined ? {} : { 'gen_ai.request.model': spec.model }),
-        ...(usedModel === undefined ? {} : { 'gen_ai.response.model': usedModel }),
+        'gen_ai.request.model': spec.model,
+        'gen_ai.response.model': usedModel,
         ...describeUsage(usage),
-        ...(content && step.messages.length > 0
-          ? { 'gen_ai.output.messages': describeMessage('assistant', step.messages.join('\n')) }
-          : {}),
-      };
+        'gen_ai.output.messages': hasMessages ? describeMessage('assistant', step.messages.join('\n')) : undefined,
+      });
       const name = model === undefined ? 'chat' : `chat ${model}`;
       startSpan(name, attributes, { startTime: step.start, parent: agent.parent, kind: CLIENT })?.end(step.end);
     };
@@ -286,21 +279,16 @@ export function startRunTrace(
       const step = continueStep(agent, at);
       step.model ??= model;
       step.usage ??= usage;
-      const attributes: Attributes = {
+      const attributes = omitUndefined({
         'gen_ai.operation.name': 'execute_tool',
         'gen_ai.tool.name': name,
         'gen_ai.tool.call.id': tool_call_id,
         'gen_ai.tool.type': 'function',
         'sluice.run_id': id,
-        ...(content && input !== undefined ? { 'gen_ai.tool.call.arguments': describeContent(input) } : {}),
-      };
-      calls.set(
-        tool_call_id,
-        startSpan(`execute_tool ${name}`, attributes, {
-          startTime: readTime(event.data.started_at, at),
-          parent: agent.parent,
-        }),
-      );
+        'gen_ai.tool.call.arguments': content && input !== undefined ? describeContent(input) : undefined,
+      });
+      const options = { startTime: readTime(event.data.started_at, at), parent: agent.parent };
+      calls.set(tool_call_id, startSpan(`execute_tool ${name}`, attributes, options));
     }
     if (status === 'started') return;
     const call = calls.get(tool_call_id);
@@ -360,30 +348,30 @@ function describeSpec(
   { engine, model, prompt, contract, session }: RunSpec,
   { provider, content, consoleUrl }: { provider: string } & Pick<TraceSettings, 'content' | 'consoleUrl'>,
 ): Attributes {
-  return {
+  return omitUndefined({
     'gen_ai.operation.name': 'invoke_agent',
     'gen_ai.provider.name': provider,
     'gen_ai.agent.name': engine,
     'sluice.run_id': id,
-    ...(consoleUrl === undefined ? {} : { 'sluice.run_url': `${consoleUrl.replace(/\/+$/, '')}/runs/${id}` }),
-    ...(model === undefined ? {} : { 'gen_ai.request.model': model }),
-    ...(contract === undefined ? {} : { 'gen_ai.output.type': 'json' }),
-    ...(session === undefined ? {} : { 'gen_ai.conversation.id': session }),
-    ...(content && prompt !== undefined ? { 'gen_ai.input.messages': describeMessage('user', prompt) } : {}),
-  };
+    'sluice.run_url': consoleUrl === undefined ? undefined : `${consoleUrl.replace(/\/+$/, '')}/runs/${id}`,
+    'gen_ai.request.model': model,
+    'gen_ai.output.type': contract === undefined ? undefined : 'json',
+    'gen_ai.conversation.id': session,
+    'gen_ai.input.messages': content && prompt !== undefined ? describeMessage('user', prompt) : undefined,
+  });
 }
 
 function describeResult(result: RunResult, content: boolean): Attributes {
   const { status, attempts, model, usage, session_id, process: exit, text, repair_level, cached_from } = result;
-  return {
+  return omitUndefined({
     'sluice.status': status,
     'sluice.attempts': attempts,
     'sluice.repair_level': repair_level,
     ...describeUsage(usage),
-    ...(model === undefined ? {} : { 'gen_ai.response.model': model }),
-    ...(session_id === null ? {} : { 'gen_ai.conversation.id': session_id }),
-    ...(exit?.version === undefined || exit.version === null ? {} : { 'gen_ai.agent.version': exit.version }),
-    ...(cached_from === undefined ? {} : { 'sluice.cached_from': cached_from }),
-    ...(content && text !== undefined ? { 'gen_ai.output.messages': describeMessage('assistant', text) } : {}),
-  };
+    'gen_ai.response.model': model,
+    'gen_ai.conversation.id': session_id ?? undefined,
+    'gen_ai.agent.version': exit?.version ?? undefined,
+    'sluice.cached_from': cached_from,
+    'gen_ai.output.messages': content && text !== undefined ? describeMessage('assistant', text) : undefined,
+  });
 }

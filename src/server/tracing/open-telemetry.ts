@@ -1,5 +1,5 @@
 import type { Attributes, Context, Span, TraceAPI, SpanContext } from '@opentelemetry/api';
-import { cutText, listKeys } from '../../base/index.js';
+import { cutText, listKeys, omitUndefined } from '../../base/index.js';
 import type { FcmpEvent, Usage } from '../../events/index.js';
 
 /** The subset of the optional package `@opentelemetry/api` used here. */
@@ -11,17 +11,11 @@ export interface OpenTelemetry {
 /** The global symbol that every copy of the package registers an SDK under. */
 const SDK_SYMBOL_NAME = /^opentelemetry\.js\.api\.\d+$/;
 
-/** An SDK registered in this process: the version of its copy of the package, and its tracer provider. */
-interface RegisteredSdk {
-  readonly version: string;
-  readonly provider: unknown;
-}
-
-/** Finds the SDK that this process was started with (`node --import`); undefined without one. */
-export function findSdk(global: object = globalThis): RegisteredSdk | undefined {
-  for (const symbol of Object.getOwnPropertySymbols(global)) {
+/** Finds the SDK that this process was started with (`node --import`); `version` is that of its copy of the package. */
+export function findSdk(): { readonly version: string; readonly provider: unknown } | undefined {
+  for (const symbol of Object.getOwnPropertySymbols(globalThis)) {
     if (!SDK_SYMBOL_NAME.test(symbol.description ?? '')) continue;
-    const registered: unknown = Reflect.get(global, symbol);
+    const registered: unknown = Reflect.get(globalThis, symbol);
     if (typeof registered !== 'object' || registered === null || !('trace' in registered)) continue;
     const version = 'version' in registered ? String(registered.version) : 'unknown';
     return { version, provider: registered.trace };
@@ -46,10 +40,7 @@ export function describeMessage(role: 'user' | 'assistant', text: string): strin
 /** Version 00 of W3C Trace Context: trace id, span id, flags. */
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
-/**
- * Parses a `traceparent` into a parent context; the root context if it is missing or invalid. The SDK's propagator is
- * not used, because it might not be registered.
- */
+/** Parses a `traceparent`, as the SDK's propagator might not be registered; the root context if it is invalid. */
 export function readParent({ trace, ROOT_CONTEXT }: OpenTelemetry, traceparent: string | undefined): Context {
   const [, traceId = '', spanId = '', flags = ''] = TRACEPARENT.exec(traceparent ?? '') ?? [];
   const parent: SpanContext = { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true };
@@ -102,13 +93,13 @@ export function readTime(time: string | undefined, at: number): number {
 export function describeUsage(usage: Usage | undefined): Attributes {
   if (usage === undefined) return {};
   const { input_tokens, output_tokens, cached_input_tokens, cache_write_tokens, cost } = usage;
-  return {
+  return omitUndefined({
     'gen_ai.usage.input_tokens': input_tokens,
     'gen_ai.usage.output_tokens': output_tokens,
-    ...(cached_input_tokens === undefined ? {} : { 'gen_ai.usage.cache_read.input_tokens': cached_input_tokens }),
-    ...(cache_write_tokens === undefined ? {} : { 'gen_ai.usage.cache_creation.input_tokens': cache_write_tokens }),
-    ...(cost === undefined ? {} : { 'sluice.usage.cost': cost }),
-  };
+    'gen_ai.usage.cache_read.input_tokens': cached_input_tokens,
+    'gen_ai.usage.cache_creation.input_tokens': cache_write_tokens,
+    'sluice.usage.cost': cost,
+  });
 }
 
 /** `SpanStatusCode.ERROR`: the optional package that defines it is not imported here. */

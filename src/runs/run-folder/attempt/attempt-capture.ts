@@ -36,7 +36,8 @@ export interface StreamDigest {
 /** Opens the raw logs of an attempt. Timing is written last, so it never refers to missing bytes. */
 export async function openAttemptCapture(folder: WritableRunFolder, attempt: number) {
   const timing = await openForAppending(folder.attemptPath('timing', attempt), folder);
-  const files = new Map<CapturedStream, OpenLog>();
+  /** `hash` is null if an earlier process wrote to the file. */
+  const files = new Map<CapturedStream, { readonly file: OpenedFile; length: number; readonly hash: Hash | null }>();
   // Once a write has failed, all later ones fail too: the timing would refer to missing bytes.
   let lastWrite: Promise<void> = Promise.resolve();
 
@@ -98,13 +99,6 @@ export async function openAttemptCapture(folder: WritableRunFolder, attempt: num
         hash === null ? [] : [{ attempt, stream, bytes, sha256: hash.copy().digest('hex') }],
       ),
   };
-}
-
-interface OpenLog {
-  readonly file: OpenedFile;
-  length: number;
-  /** Null if an earlier process wrote to the file. */
-  readonly hash: Hash | null;
 }
 
 /** Writes an attempt's meta file: when it starts, and again when it has ended. */

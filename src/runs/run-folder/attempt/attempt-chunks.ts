@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { RAW_STREAMS, STREAMS, type CapturedStream, type StreamName } from '../../../events/index.js';
+import { get, isRecord, RAW_STREAMS, STREAMS, type CapturedStream, type StreamName } from '../../../events/index.js';
 import type { RunFolderWarning } from '../run-folder-error.js';
 import { openFileTail, openLineTail, parseJson, type FileTail } from '../../../base/files/index.js';
 import type { RunFolder } from '../open-run-folder.js';
@@ -47,8 +47,7 @@ export async function* readAttemptChunks(
   try {
     const timedStreams = new Set<CapturedStream>();
     let invalidLines = 0;
-    let passes = 0;
-    for (;;) {
+    for (let passes = 1; ; passes += 1) {
       const isOver = following === undefined || (await following.hasEnded());
       for (let line = await timing.next(); line !== undefined; line = await timing.next()) {
         if (line.text?.trim() === '') continue;
@@ -60,46 +59,31 @@ export async function* readAttemptChunks(
         timedStreams.add(entry.stream);
         yield* readUpTo(tails[entry.stream], entry.offset + entry.bytes, entry.stream, entry.ms);
       }
-      if (isOver || following.signal.aborted) break;
+      if (following?.signal.aborted === true) return;
+      if (isOver) break;
       // A writer might create the timing file only with its first line, so output without timing waits for the second
       // pass.
-      passes += 1;
       if (!timing.exists && passes > 1) yield* readEverything(tails);
       await sleep(POLL_MS, undefined, { signal: following.signal }).catch(() => undefined);
     }
-    if (following?.signal.aborted === true) return;
-    yield* readRemainder(tails, { timedStreams, hasTiming: timing.exists, invalidLines, attempt, warn });
+    let uncovered = 0;
+    for await (const chunk of readEverything(tails)) {
+      // A terminal without any timing is compared with stdout at the end, so the position of its bytes does not matter.
+      if (chunk.stream !== 'pty' || timedStreams.has('pty')) uncovered += chunk.bytes.length;
+      yield chunk;
+    }
+    if (!timing.exists) {
+      if (STREAMS.every((stream) => tails[stream].position === 0)) return;
+      const message = `Attempt ${attempt} has no timing: stdout, stderr and the terminal are read one after another.`;
+      warn({ code: 'INTERLEAVING_UNKNOWN', attempt, message });
+    } else if (uncovered + invalidLines > 0) {
+      const message =
+        `The timing of attempt ${attempt} does not cover ${uncovered} bytes and has ${invalidLines} invalid lines; ` +
+        'it is used as far as it fits.';
+      warn({ code: 'TIMING_INCONSISTENT', attempt, message });
+    }
   } finally {
     await Promise.all([timing, ...Object.values(tails)].map(async (file) => file.close()));
-  }
-}
-
-interface TimingSummary {
-  readonly timedStreams: ReadonlySet<CapturedStream>;
-  readonly hasTiming: boolean;
-  readonly invalidLines: number;
-  readonly attempt: number;
-  readonly warn: (warning: ChunkWarning) => void;
-}
-
-/** Reads the bytes that the timing does not cover, and warns about them. */
-async function* readRemainder(tails: Record<StreamName, FileTail>, summary: TimingSummary): AsyncGenerator<Chunk> {
-  const { attempt, warn, invalidLines } = summary;
-  let uncovered = 0;
-  for await (const chunk of readEverything(tails)) {
-    // A terminal without any timing is compared with stdout at the end, so the position of its bytes does not matter.
-    if (chunk.stream !== 'pty' || summary.timedStreams.has('pty')) uncovered += chunk.bytes.length;
-    yield chunk;
-  }
-  if (!summary.hasTiming) {
-    if (STREAMS.every((stream) => tails[stream].position === 0)) return;
-    const message = `Attempt ${attempt} has no timing: stdout, stderr and the terminal are read one after another.`;
-    warn({ code: 'INTERLEAVING_UNKNOWN', attempt, message });
-  } else if (uncovered + invalidLines > 0) {
-    const message =
-      `The timing of attempt ${attempt} does not cover ${uncovered} bytes and has ${invalidLines} invalid lines; ` +
-      'it is used as far as it fits.';
-    warn({ code: 'TIMING_INCONSISTENT', attempt, message });
   }
 }
 
@@ -120,34 +104,18 @@ async function* readUpTo(
   }
 }
 
-/** A line of `timing.N.jsonl`: which bytes of which stream arrived when, in milliseconds since the attempt started. */
-interface TimingEntry {
-  readonly ms: number;
-  readonly stream: CapturedStream;
-  readonly offset: number;
-  readonly bytes: number;
-}
-
 /** The maximum length of a timing line; a valid one has four short fields. */
 const MAX_TIMING_LINE_BYTES = 4096;
 
-export function parseTimingLine(line: string): TimingEntry | undefined {
+/** Parses which bytes of which stream arrived when, in milliseconds since the attempt started. */
+export function parseTimingLine(line: string) {
   const value = parseJson(line);
-  if (typeof value !== 'object' || value === null) return undefined;
-  if (!('ms' in value && 'stream' in value && 'offset' in value && 'bytes' in value)) return undefined;
-  const { ms, offset, bytes } = value;
-  const stream = RAW_STREAMS.find((name) => name === value.stream);
-  if (stream === undefined || !isTime(ms) || !isCount(offset) || !isCount(bytes)) return undefined;
-  return { ms, stream, offset, bytes };
+  if (!isRecord(value)) return undefined;
+  const [ms, offset, bytes] = [get.number(value, 'ms'), get.count(value, 'offset'), get.count(value, 'bytes')];
+  const stream = RAW_STREAMS.find((name) => name === get.name(value, 'stream'));
+  if (stream === undefined || ms === null || offset === null || bytes === null) return undefined;
+  return ms >= 0 && ms <= MAX_MS ? { ms, stream, offset, bytes } : undefined;
 }
 
 /** A thousand years in milliseconds; a longer time, added to the start time, might not be a valid date. */
 const MAX_MS = 1000 * 365 * 24 * 60 * 60 * 1000;
-
-function isTime(field: unknown): field is number {
-  return typeof field === 'number' && field >= 0 && field <= MAX_MS;
-}
-
-function isCount(field: unknown): field is number {
-  return Number.isSafeInteger(field) && typeof field === 'number' && field >= 0;
-}

@@ -23,7 +23,6 @@ describe('a log file', () => {
       log.append([]),
       log.append([{ seq: 3 }]),
     ]);
-    await log.sync();
     await log.close();
     expect(await readFile(path, 'utf8')).toBe('{"seq":1}\n{"seq":2,"text":"line\\nbreak"}\n{"seq":3}\n');
     expect(await read(path)).toEqual({ rows: [{ seq: 1 }, { seq: 2, text: 'line\nbreak' }, { seq: 3 }], warnings: [] });

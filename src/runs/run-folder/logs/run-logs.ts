@@ -55,7 +55,8 @@ async function joinLogs(open: (log: RunLog) => Promise<LogFile>) {
     },
     /** Appends the counts of unknown types and fields in an attempt's output. */
     appendDrift: async (summary: DriftSummary) => logs.get('diagnostics')?.append([summary]),
-    sync: async () => forEachLog(async (log) => log.sync()),
+    /** Writes collected lines. */
+    flush: async () => forEachLog(async (log) => log.flush()),
     close: async () => forEachLog(async (log) => log.close()),
   };
 }
@@ -83,10 +84,7 @@ export type LogFile = ReturnType<typeof createLogFile>;
 const NEWLINE = 0x0a;
 const BLOCK_BYTES = 64 * 1024;
 
-/**
- * Opens a log for appending. An incomplete last line, left by a crash, is removed first: its event was never published, and
- * the next line must not be joined to it.
- */
+/** Opens a log for appending. An incomplete last line, left by a crash, is removed: its event was never published. */
 export async function openLogFile(path: string, root: TrustedRoot = {}): Promise<LogFile> {
   const file = await openForAppending(path, root);
   try {
@@ -122,11 +120,7 @@ function createLogFile(file: AppendableFile, batchLength = 0) {
     append: async (values: readonly object[]) =>
       appendLines(values.map((value) => `${JSON.stringify(value)}\n`).join('')),
     appendLines,
-    /** Syncs appended data to disk, so it survives a power failure. */
-    async sync() {
-      await write();
-      await file.datasync();
-    },
+    flush: write,
     async close() {
       await lastWrite.catch(() => undefined);
       await file.close();
@@ -155,7 +149,6 @@ async function removeTornLine(file: OpenedFile): Promise<void> {
 
 /** An object in a log; a line contains one or more. */
 export interface LoggedRow {
-  readonly line: number;
   readonly text: string;
   readonly value: object;
 }
@@ -183,9 +176,9 @@ export async function* readLogFile(
           message: `Line ${line.number} of "${path}" is not a JSON object; it is skipped.`,
         });
       } else if (values.length === 1 && values[0] !== undefined) {
-        yield { line: line.number, text: line.text ?? '', value: values[0] };
+        yield { text: line.text ?? '', value: values[0] };
       } else {
-        for (const value of values) yield { line: line.number, text: JSON.stringify(value), value };
+        for (const value of values) yield { text: JSON.stringify(value), value };
       }
     }
     if (lines.unfinishedBytes() > 0) {
@@ -198,10 +191,7 @@ export async function* readLogFile(
   }
 }
 
-/**
- * Reads a log of one protocol in order, even while it grows. Lines that are not events with a position are skipped: an
- * agent can write to the folder.
- */
+/** Reads a log of one protocol, even while it grows; skips lines, as agents write them, that are no events. */
 export function openEventTail(open: OpenFile, protocol: Emitted['protocol']) {
   const lines = openLineTail(open, MAX_LINE_BYTES);
   const hasPosition = (event: object): boolean =>
@@ -278,7 +268,7 @@ async function* writeLogs(source: RunFolder, target: WritableRunFolder, options:
       for (const emitted of events) yield emitted;
     }
     await drift;
-    await logs.sync();
+    await logs.flush();
     for (const replacement of replacements) await replacement.commit();
   } finally {
     for (const replacement of replacements) await replacement.discard();

@@ -2,7 +2,7 @@ import { promisify } from 'node:util';
 import { crc32, inflateRaw } from 'node:zlib';
 import { readSpan } from '../../../base/files/index.js';
 import type { OpenFile, ReadableFile } from '../../../base/index.js';
-import { RunFolderError } from '../run-folder-error.js';
+import { createNotFoundError, RunFolderError } from '../run-folder-error.js';
 import type { RunFile } from '../run-files.js';
 import {
   DEFLATED,
@@ -25,18 +25,10 @@ const MAX_DEFLATED_BYTES = 64 * 1024 * 1024;
 /** Files up to this size are deflated; larger files are stored, so any part of them can be read separately. */
 export const SMALL_FILE_BYTES = 1024 * 1024;
 
-/**
- * Reads the directory of a packed run. Paths are relative to the folder `root` that contains all files, if any. Large
- * files are read in parts, small ones in full.
- */
+/** Reads the directory of a packed run. Paths are relative to the folder `root` that contains all files, if any. */
 export async function openPackedFiles(open: OpenFile, place: string) {
   const file = await open();
-  if (file === undefined) {
-    throw new RunFolderError(
-      'RUN_FOLDER_NOT_FOUND',
-      `Cannot find "${place}". Pass the folder of a run, or a packed run.`,
-    );
-  }
+  if (file === undefined) throw createNotFoundError(place);
   try {
     const entries = await readDirectory(file, place);
     checkPaths(entries, place);

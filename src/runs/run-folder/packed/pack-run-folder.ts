@@ -104,27 +104,21 @@ async function listFiles(
   const paths = new Set(await listDerived(folder, data));
   let bytes = 0;
   let isLimited = false;
-  const add = async (foundFiles: AsyncIterable<RunFile>): Promise<boolean> => {
-    for await (const file of foundFiles) {
-      if (paths.has(file.path) || !isPackedPath(file.path)) continue;
-      paths.add(file.path);
-      files.push(file);
-      bytes += file.size;
-      if (files.length > MAX_FILES || bytes > MAX_BYTES) return false;
-    }
-    return !isLimited;
+  const onLimit = (): void => {
+    isLimited = true;
   };
-  const fits = await add(
-    walkRunFolder(folder, {
-      trustedRoot: data,
-      onLimit: () => {
-        isLimited = true;
-      },
-    }),
-  );
-  if (!fits) return undefined;
-  if (extraFiles !== undefined && !(await add(extraFiles()))) return undefined;
-  return files;
+  async function* listAll(): AsyncGenerator<RunFile> {
+    yield* walkRunFolder(folder, { trustedRoot: data, onLimit });
+    if (!isLimited && extraFiles !== undefined) yield* extraFiles();
+  }
+  for await (const file of listAll()) {
+    if (paths.has(file.path) || !isPackedPath(file.path)) continue;
+    paths.add(file.path);
+    files.push(file);
+    bytes += file.size;
+    if (files.length > MAX_FILES || bytes > MAX_BYTES) return undefined;
+  }
+  return isLimited ? undefined : files;
 }
 
 /** Lists the paths of a run's logs if they can be rebuilt. */

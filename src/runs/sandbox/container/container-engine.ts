@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findExecutable } from '../../../base/files/index.js';
+import { findExecutable, parseJson } from '../../../base/files/index.js';
 import { getErrorMessage } from '../../../base/index.js';
 import { PlacementError } from './placement-error.js';
 
@@ -39,13 +39,9 @@ export interface EngineAnswer {
   readonly problem: string;
 }
 
-/** A container as the engine describes it. `absent`: the engine answers, and has none with this id. */
-export type FoundContainer = 'absent' | ContainerState;
-
+/** The state of a container. `absent`: the engine has none with this id; `pending`: it was created, but never started. */
 export interface ContainerState {
-  readonly id: string;
-  /** `pending`: created, but never started. */
-  readonly state: 'pending' | 'alive' | 'gone';
+  readonly state: 'absent' | 'pending' | 'alive' | 'gone';
   readonly exitCode: number;
   readonly isOutOfMemory: boolean;
 }
@@ -138,15 +134,16 @@ const STATES: Readonly<Record<string, ContainerState['state']>> = {
 };
 
 /** Asks the engine for a container, by its id or name; undefined if it does not answer. */
-export async function inspectContainer(engine: ContainerEngine, id: string): Promise<FoundContainer | undefined> {
-  const answer = await engine.run(['container', 'inspect', '--format', '{{.Id}} {{json .State}}', id]);
-  if (answer.exitCode !== 0) return /no such (?:container|object)/i.test(answer.problem) ? 'absent' : undefined;
-  const [, foundId = '', text = ''] = /^(\S+) (\{[^]*\})\s*$/.exec(answer.stdout) ?? [];
-  const state = parseState(text);
-  if (state === undefined) return undefined;
-  const { Status: status, ExitCode: exitCode, OOMKilled: isOutOfMemory } = state;
+export async function inspectContainer(engine: ContainerEngine, id: string): Promise<ContainerState | undefined> {
+  const answer = await engine.run(['container', 'inspect', '--format', '{{json .State}}', id]);
+  if (answer.exitCode !== 0)
+    return /no such (?:container|object)/i.test(answer.problem)
+      ? { state: 'absent', exitCode: 0, isOutOfMemory: false }
+      : undefined;
+  const found = parseJson(answer.stdout);
+  if (typeof found !== 'object' || found === null) return undefined;
+  const { Status: status, ExitCode: exitCode, OOMKilled: isOutOfMemory } = found as Readonly<Record<string, unknown>>;
   return {
-    id: foundId,
     state: (typeof status === 'string' ? STATES[status] : undefined) ?? 'alive',
     exitCode: typeof exitCode === 'number' ? exitCode : 0,
     isOutOfMemory: isOutOfMemory === true,
@@ -170,19 +167,10 @@ export async function wasKilled(engine: ContainerEngine, id: string): Promise<bo
   }
 }
 
-function parseState(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 /** Removes a container; returns whether the engine attests that it no longer exists. */
 export async function removeContainer(engine: ContainerEngine, id: string): Promise<boolean> {
   await engine.run(['rm', '--force', '--volumes', id]);
-  return (await inspectContainer(engine, id)) === 'absent';
+  return (await inspectContainer(engine, id))?.state === 'absent';
 }
 
 /** Returns how the names of a run's containers start; the number of the attempt follows. */

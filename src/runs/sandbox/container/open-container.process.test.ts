@@ -63,7 +63,7 @@ esac`,
   return { root, engine, request, calls: async () => (await readFile(calls, 'utf8')).split('\n') };
 }
 
-const state = (fields: object): string => `echo '${ID} ${JSON.stringify(fields)}'`;
+const state = (fields: object): string => `echo '${JSON.stringify(fields)}'`;
 
 describe('the container of a process', () => {
   it('is created by Podman with nothing but the given folders, variables and limits', async () => {

@@ -10,10 +10,9 @@ import {
   refuseGaps,
   rejectBroadFolder,
 } from '../mounts/complete-mounts.js';
-import { createPlaceholders, findGitFolders, type GuardGit } from '../mounts/git-folders.js';
+import { findGitFolders, holdGuards, type GuardGit } from '../mounts/git-folders.js';
 import { SandboxError, sortMounts, type Mount } from '../mounts/mount.js';
-import { listsLoopback } from '../network/host-list.js';
-import { PROXY_PORT, PROXY_SOCKET, createForwarder, createProxyEnvironment, openProxy } from '../network/proxy.js';
+import { PROXY_SOCKET, createForwarder, createProxyEnvironment, openProxy } from '../network/proxy.js';
 import type { Proxy } from '../network/proxy.js';
 import { PRIVATE_BYTES, SHARED_MEMORY_BYTES, type Sandbox, type SandboxRequest } from '../open-sandbox.js';
 import { findProblem, inspectContainer, removeContainer, wasKilled, type ContainerEngine } from './container-engine.js';
@@ -54,17 +53,12 @@ export async function openContainer(engine: ContainerEngine, request: ContainerR
   rejectBroadFolder(request, homedir());
   if (typeof network !== 'string' && process.platform !== 'linux')
     throw new SandboxError('a list of hosts needs Linux; use network "none" or "host"');
-  const guarded = new Set<string>();
-  const guard: GuardGit = async (git) => {
-    if (guarded.has(git)) return;
-    guarded.add(git);
-    await request.guards.acquire(git, async () => createPlaceholders(git));
-  };
+  const { guard, release } = holdGuards(request.guards);
   const resources: { proxy?: Proxy; folder?: string; id?: string } = {};
   const close = async (): Promise<void> => {
     const isGone = resources.id === undefined || (await removeContainer(engine, resources.id));
     await resources.proxy?.close();
-    for (const git of guarded) await request.guards.release(git).catch(() => undefined);
+    await release();
     if (resources.folder !== undefined) await rm(resources.folder, { recursive: true, force: true });
     if (!isGone) throw createNotEndedError(engine, name);
   };
@@ -80,9 +74,8 @@ export async function openContainer(engine: ContainerEngine, request: ContainerR
       const socket = join(resources.folder, 's');
       resources.proxy = await openProxy(socket, { hosts: network, onDenied: request.onDenied });
       mounts.push({ kind: 'read', at: PROXY_SOCKET, from: socket });
-      const forwarder = createForwarder({ passesSignals: true });
-      command = ['node', '-e', forwarder, '--', PROXY_SOCKET, String(PROXY_PORT), ...command];
-      Object.assign(env, createProxyEnvironment(listsLoopback(network)));
+      command = ['node', ...createForwarder({ passesSignals: true }), ...command];
+      Object.assign(env, createProxyEnvironment(network));
     }
     const variables = renderVariables(env);
     const args = [
@@ -106,9 +99,10 @@ export async function openContainer(engine: ContainerEngine, request: ContainerR
     ];
     resources.id = await createContainer(engine, request, args, variables.env);
     const { id } = resources;
+    const ownEnv = Object.fromEntries(Object.entries(process.env).map(([key, value = '']) => [key, value]));
     return {
       command: [...engine.command, 'start', '--attach', '--interactive', id],
-      env: { ...listOwnEnvironment(), ...request.engineEnv },
+      env: { ...ownEnv, ...request.engineEnv },
       descriptors: [],
       gaps,
       container: {
@@ -164,12 +158,12 @@ async function terminateContainer(engine: ContainerEngine, id: string, graceMs: 
   const seconds = Math.max(1, Math.round(graceMs / 1000));
   await engine.run(['stop', '--time', String(seconds), id], { timeoutMs: graceMs + STOP_MS });
   let found = await inspectContainer(engine, id);
-  if (found !== undefined && found !== 'absent' && found.state === 'alive') {
+  if (found?.state === 'alive') {
     await engine.run(['kill', id]);
     found = await inspectContainer(engine, id);
   }
   // One that was never started has nothing to end; it is removed when it is closed.
-  if (found === undefined || (found !== 'absent' && found.state === 'alive')) throw createNotEndedError(engine, id);
+  if (found === undefined || found.state === 'alive') throw createNotEndedError(engine, id);
 }
 
 function createNotEndedError({ name, command }: ContainerEngine, container: string): SluiceError {
@@ -184,10 +178,7 @@ const IDS = 65_536;
 /** The user inside that stands for root, which then is not root inside either. */
 const AGENT_ID = 1000;
 
-/**
- * Chooses the user inside: the one who runs Sluice, so that files belong to the same user on both sides, in a user
- * namespace if the engine can create one for a single container.
- */
+/** Chooses the user inside: the one who runs Sluice, so that files belong to the same user on both sides. */
 function chooseUser(engine: ContainerEngine): { readonly args: readonly string[]; readonly gaps: readonly string[] } {
   const uid = process.getuid?.() ?? 0;
   const gid = process.getgid?.() ?? 0;
@@ -235,13 +226,13 @@ async function explainExit(
   errors: string,
 ): Promise<PlacementFailure | undefined> {
   let found = await inspectContainer(engine, id);
-  for (let tries = 1; typeof found === 'object' && found.state === 'gone' && found.exitCode === 0; tries += 1) {
+  for (let tries = 1; found?.state === 'gone' && found.exitCode === 0; tries += 1) {
     if (tries === CODE_TRIES) break;
     await sleep(CODE_PAUSE_MS);
     found = await inspectContainer(engine, id);
   }
   if (found === undefined) return { cause: 'unknown', reason: `${engine.name} does not answer` };
-  if (found === 'absent') return { cause: 'evicted', reason: 'it was removed while it was running' };
+  if (found.state === 'absent') return { cause: 'evicted', reason: 'it was removed while it was running' };
   const cannotStart = `cannot start "${command[0]}" in the image "${image}"`;
   if (found.state === 'pending')
     return { cause: 'image', reason: `${cannotStart}: ${findProblem(errors) ?? 'no reason given'}` };
@@ -320,10 +311,4 @@ function renderVariables(env: Readonly<Record<string, string>>) {
     args: entries.flatMap(([name, value]) => ['--env', ENGINE_VARIABLE.test(name) ? `${name}=${value}` : name]),
     env: Object.fromEntries(entries.filter(([name]) => !ENGINE_VARIABLE.test(name))),
   };
-}
-
-function listOwnEnvironment(): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(process.env).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
-  );
 }

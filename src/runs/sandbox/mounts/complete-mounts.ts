@@ -4,28 +4,21 @@ import { guardNestedRepositories, type GuardGit } from './git-folders.js';
 import { SandboxError, isWithin, type Mount } from './mount.js';
 import { isBroad } from './system-folders.js';
 
-/** The mounts of a sandbox, with everything protected and hidden. */
-export interface CompleteMounts {
-  readonly mounts: Mount[];
-  /** Whether every folder was searched for repositories. */
-  readonly isSearchComplete: boolean;
-}
-
 export const INCOMPLETE_SEARCH =
   'the working folder has too many folders or repositories to protect the hooks of all of them; use a smaller folder';
 
-interface Protection {
-  /** Writable folders, which are searched for repositories. */
-  readonly writable: readonly string[];
-  readonly hidden: readonly string[];
-  readonly guard: GuardGit;
-}
-
-/** Adds the mounts that protect repositories in writable folders, and those that cover hidden paths. */
+/**
+ * Adds the mounts that protect repositories in writable folders, and those that cover hidden paths. `isSearchComplete`:
+ * every folder was searched for repositories.
+ */
 export async function completeMounts(
   listed: readonly Mount[],
-  { writable, hidden, guard }: Protection,
-): Promise<CompleteMounts> {
+  {
+    writable,
+    hidden,
+    guard,
+  }: { readonly writable: readonly string[]; readonly hidden: readonly string[]; readonly guard: GuardGit },
+): Promise<{ readonly mounts: Mount[]; readonly isSearchComplete: boolean }> {
   const mounts = [...listed];
   const skipped = [...hidden, ...mounts.map(({ at }) => at)];
   let isSearchComplete = true;
@@ -44,10 +37,7 @@ export async function completeMounts(
   return { mounts: await dropUnreachable(mounts), isSearchComplete };
 }
 
-/**
- * Skips paths that go through a link in a mounted folder: inside the sandbox, the link is followed and the mount would
- * be created at its target. The target has its own mount if it should be visible.
- */
+/** Skips paths through a link in a mounted folder: inside, the mount would be created at the target of the link. */
 async function dropUnreachable(mounts: readonly Mount[]): Promise<Mount[]> {
   const isNested = (mount: Mount): boolean =>
     mounts.some((other) => {

@@ -16,15 +16,6 @@ const PLACEHOLDERS = { commondir: '.\n', config: '', 'config.worktree': '' } as 
 /** Entries of a git directory that a sandboxed agent must not change, because git would execute what they name. */
 const GUARDED_NAMES = [...Object.keys(PLACEHOLDERS), 'hooks', 'modules', 'worktrees'];
 
-interface GitSearch {
-  readonly home: string;
-  readonly guard: GuardGit;
-  /** Whether a repository in a folder above the working folder may be read. */
-  readonly isAllowed: (folder: string) => boolean;
-  /** Whether the agent may commit in a linked worktree, on any branch. */
-  readonly commits?: boolean | undefined;
-}
-
 /**
  * Returns the mounts for a working folder's git directory. In a worktree it is read-only. In a plain repository it is
  * writable except for its configuration and hooks, which git would execute later, outside the sandbox. Links are not
@@ -34,7 +25,19 @@ interface GitSearch {
  */
 export async function findGitFolders(
   workdir: string,
-  { home, guard, isAllowed, commits = false }: GitSearch,
+  {
+    home,
+    guard,
+    isAllowed,
+    commits = false,
+  }: {
+    readonly home: string;
+    readonly guard: GuardGit;
+    /** Whether a repository in a folder above the working folder may be read. */
+    readonly isAllowed: (folder: string) => boolean;
+    /** Whether the agent may commit in a linked worktree, on any branch. */
+    readonly commits?: boolean | undefined;
+  },
 ): Promise<readonly Mount[]> {
   const git = join(workdir, '.git');
   const stats = await lstat(git).catch(() => undefined);
@@ -66,6 +69,21 @@ export interface GitGuards {
 
 /** Creates the placeholders in a git directory. */
 export type GuardGit = (git: string) => Promise<void>;
+
+/** Guards git directories for one sandbox, until they are released. */
+export function holdGuards(guards: GitGuards) {
+  const held = new Set<string>();
+  return {
+    guard: async (git: string): Promise<void> => {
+      if (held.has(git)) return;
+      held.add(git);
+      await guards.acquire(git, async () => createPlaceholders(git));
+    },
+    release: async (): Promise<void> => {
+      for (const git of held) await guards.release(git).catch(() => undefined);
+    },
+  };
+}
 
 /** Returns the mounts that protect the configuration and hooks of a repository in a writable folder, if any. */
 export async function guardGitFolder(folder: string, guard: GuardGit): Promise<readonly Mount[]> {
@@ -125,10 +143,7 @@ export async function guardNestedRepositories(
   return { mounts, isComplete: true };
 }
 
-/**
- * Protects the target of a `.git` link if it is a git directory in the same folder. A target elsewhere, or where something else
- * is mounted, stays as it is: an agent could have created the link.
- */
+/** Protects the target of a `.git` link if it is a git directory in its folder: an agent could have created the link. */
 async function guardLinkTarget(parent: string, { folder, skipped, guard }: Search): Promise<readonly Mount[]> {
   const target = await realpath(join(parent, '.git')).catch(() => parent);
   const isInFolder = target !== parent && isWithin(target, parent) && (await realpath(folder)) === folder;
@@ -167,7 +182,7 @@ async function guardRepository(git: string, guard: GuardGit): Promise<Mount[]> {
 }
 
 /** Creates the placeholders that a git directory lacks, and returns their names. */
-export async function createPlaceholders(git: string): Promise<readonly string[]> {
+async function createPlaceholders(git: string): Promise<readonly string[]> {
   const hooks = join(git, 'hooks');
   if ((await lstat(hooks).catch(() => undefined)) === undefined) await makeFolder(hooks).catch(() => undefined);
   const created: string[] = [];
@@ -219,7 +234,7 @@ async function readTrimmed(path: string): Promise<string | undefined> {
 async function findRepositoryAbove(
   workdir: string,
   home: string,
-  isAllowed: GitSearch['isAllowed'],
+  isAllowed: (folder: string) => boolean,
 ): Promise<readonly Mount[]> {
   for (let folder = dirname(workdir); !isBroad(folder, home); folder = dirname(folder)) {
     const git = join(folder, '.git');

@@ -1,4 +1,5 @@
-import { sep } from 'node:path';
+import { realpath } from 'node:fs/promises';
+import { resolve, sep } from 'node:path';
 
 /** A mounted path in the sandbox. Paths without a mount do not exist there. */
 export type Mount =
@@ -11,6 +12,16 @@ export type Mount =
   | { readonly kind: 'link'; readonly at: string; readonly to: string }
   /** A writable copy of a file; changes are lost when the sandbox ends. */
   | { readonly kind: 'copy'; readonly at: string; readonly from: string };
+
+/** Lists mounts of the files and folders that exist. */
+export async function mountExisting(kind: 'read' | 'write', paths: readonly string[]): Promise<Mount[]> {
+  const mounts: Mount[] = [];
+  for (const at of paths.map((path) => resolve(path))) {
+    const from = await realpath(at).catch(() => undefined);
+    if (from !== undefined) mounts.push({ kind, at, from });
+  }
+  return mounts;
+}
 
 /** Whether a path is the folder itself or inside it. */
 export function isWithin(path: string, folder: string): boolean {

@@ -12,12 +12,6 @@ export interface ProgramSearch {
   readonly home: string;
 }
 
-export interface ProgramMounts {
-  readonly mounts: readonly Mount[];
-  /** Scripts that are not part of an installation: files next to them are not mounted. */
-  readonly loneScripts: readonly string[];
-}
-
 /** Scripts named in a command are mounted with their installation; other files are mounted alone. */
 const SCRIPT = /\.(?:[cm]?[jt]s|py|rb|pl|sh)$/;
 
@@ -27,13 +21,13 @@ const MAX_STEPS = 8;
 /**
  * Finds what to mount read-only so that a command can start: the folders in PATH, the installations of its executable
  * and its interpreter, and the files named by their full path. A script that belongs to no installation is mounted
- * alone, because a project next to it is none of the agent's business. The command must come from the caller, never from
+ * alone (`loneScripts`), because a project next to it is none of the agent's business. The command must come from the caller, never from
  * an agent.
  *
  * @example
  * await findProgramFolders(['codex'], { path, cwd, home }) // { mounts: [{ at: '/home/me/.nvm/versions/node/v20.19.0', … }], … }
  */
-export async function findProgramFolders(command: readonly string[], search: ProgramSearch): Promise<ProgramMounts> {
+export async function findProgramFolders(command: readonly string[], search: ProgramSearch) {
   const found: Found = { mounts: new Map(), loneScripts: new Set(), search };
   const folders = search.path.split(delimiter).filter(isAbsolute);
   const realFolders = await Promise.all(folders.map(async (folder) => realpath(folder).catch(() => undefined)));
@@ -54,10 +48,7 @@ export async function findProgramFolders(command: readonly string[], search: Pro
 }
 
 /** Lists the mounts of files that a request names, without links. One below `node_modules` mounts its installation. */
-export function listRequestedFiles(files: readonly string[]): {
-  readonly mounts: Mount[];
-  readonly loneScripts: string[];
-} {
+export function listRequestedFiles(files: readonly string[]) {
   const mounts = files.map((file): Mount => {
     const at = findModules(file) ?? file;
     return { kind: 'read', at, from: at };

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { copyFile, link, lstat, mkdtemp, open, realpath, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { makeFolder, replaceFile } from '../../../base/files/index.js';
-import type { Mount } from './mount.js';
+import { mountExisting, type Mount } from './mount.js';
 
 /**
  * A folder where an agent stores its login and its sessions. Only the listed files are visible. Everything else written
@@ -38,7 +38,15 @@ export interface StagedFile {
  */
 export async function findStateFolders(
   states: readonly StateFolder[],
-  { privateBytes, scratch, stage }: StateOptions,
+  {
+    privateBytes,
+    scratch,
+    stage,
+  }: {
+    readonly privateBytes: number;
+    readonly scratch: () => Promise<string>;
+    readonly stage: (file: StagedFile) => void;
+  },
 ): Promise<readonly Mount[]> {
   const mounts: Mount[] = [];
   for (const { folder, keep, replace = [], read = [], copy = [] } of states) {
@@ -51,15 +59,10 @@ export async function findStateFolders(
       if (from !== undefined) mounts.push({ kind: 'write', at: folder, from });
     } else if (staged[0] !== undefined) mounts.push({ kind: 'write', at: folder, from: dirname(staged[0].staged) });
     else if (keep.length > 0) mounts.push({ kind: 'private', at: folder, bytes: privateBytes });
-    for (const name of keep.filter((each) => each !== '/')) {
-      const path = join(folder, name);
-      if (name.endsWith('/')) await makeFolder(path).catch(() => undefined);
-      mounts.push(...(await mountExisting('write', path)));
-    }
-    for (const name of read) {
-      const path = join(folder, name);
-      if (name.endsWith('/')) await makeFolder(path).catch(() => undefined);
-      mounts.push(...(await mountExisting('read', path)));
+    const kept = keep.filter((name) => name !== '/').map((name) => ['write', join(folder, name)] as const);
+    for (const [kind, path] of [...kept, ...read.map((name) => ['read', join(folder, name)] as const)]) {
+      if (path.endsWith('/')) await makeFolder(path).catch(() => undefined);
+      mounts.push(...(await mountExisting(kind, [path])));
     }
     for (const name of copy) {
       const at = join(folder, name);
@@ -68,12 +71,6 @@ export async function findStateFolders(
     }
   }
   return mounts;
-}
-
-interface StateOptions {
-  readonly privateBytes: number;
-  readonly scratch: () => Promise<string>;
-  readonly stage: (file: StagedFile) => void;
 }
 
 /** Links existing files into a new folder. If it is on another file system, they are copied. */
@@ -107,10 +104,4 @@ export async function saveStagedFile({ original, staged }: StagedFile): Promise<
   } finally {
     await file.close();
   }
-}
-
-async function mountExisting(kind: 'read' | 'write', path: string): Promise<Mount[]> {
-  const at = path.replace(/\/+$/, '');
-  const from = await realpath(at).catch(() => undefined);
-  return from === undefined ? [] : [{ kind, at, from }];
 }

@@ -1,21 +1,14 @@
 import type { Duplex } from 'node:stream';
 import { type IncomingMessage, type ServerResponse, createServer, request as requestHttp } from 'node:http';
-import { type Socket, connect, isIP } from 'node:net';
+import { connect, isIP } from 'node:net';
 import { lookup } from 'node:dns/promises';
-import { normalizeHost, readHostList, isPrivateAddress, type HostList } from './host-list.js';
+import { listsLoopback, normalizeHost, readHostList, isPrivateAddress, type HostList } from './host-list.js';
 
 /** A denied connection from a sandboxed process. */
 export interface DeniedHost {
   /** `host:port`. */
   readonly host: string;
   readonly reason: 'not listed' | 'its address is private' | 'unknown host';
-}
-
-export interface ProxyOptions {
-  readonly hosts: readonly string[];
-  readonly onDenied: (denied: DeniedHost) => void;
-  /** Resolves a name; the system's resolver by default. */
-  readonly resolve?: (host: string) => Promise<readonly string[]>;
 }
 
 /** A proxy for the processes in one sandbox. */
@@ -41,7 +34,15 @@ const HOP_FIELDS = ['proxy-authorization', 'proxy-connection', 'connection', 'ke
  * @example
  * const proxy = await openProxy('/run/me/proxy.sock', { hosts: ['api.openai.com'], onDenied: ({ host }) => log(host) });
  */
-export async function openProxy(socketPath: string, options: ProxyOptions) {
+export async function openProxy(
+  socketPath: string,
+  options: {
+    readonly hosts: readonly string[];
+    readonly onDenied: (denied: DeniedHost) => void;
+    /** Resolves a name; the system's resolver by default. */
+    readonly resolve?: (host: string) => Promise<readonly string[]>;
+  },
+) {
   const hosts = readHostList(options.hosts);
   const resolve = options.resolve ?? resolveName;
   const open = new Set<Duplex>();
@@ -80,7 +81,7 @@ export async function openProxy(socketPath: string, options: ProxyOptions) {
     if (client.destroyed) return;
     const upstream = connect({ host: choice.address, port });
     track(upstream);
-    watchIdle(upstream);
+    upstream.setTimeout(IDLE_MS, () => upstream.destroy());
     const timer = setTimeout(() => upstream.destroy(new Error('connection timed out')), CONNECT_MS);
     upstream.once('close', () => clearTimeout(timer));
     upstream.once('connect', () => {
@@ -110,14 +111,8 @@ export async function openProxy(socketPath: string, options: ProxyOptions) {
     const fields = Object.entries(request.headers).filter(([name]) => !HOP_FIELDS.includes(name));
     const headers = { ...Object.fromEntries(fields), host: url.host };
     const path = `${url.pathname}${url.search}`;
-    const upstream = requestHttp({
-      host: choice.address,
-      port,
-      method: request.method ?? 'GET',
-      path,
-      headers,
-      agent: false,
-    });
+    const { method = 'GET' } = request;
+    const upstream = requestHttp({ host: choice.address, port, method, path, headers, agent: false });
     upstream.setTimeout(IDLE_MS, () => upstream.destroy());
     upstream.once('response', (incoming) => {
       incoming.once('error', () => response.destroy());
@@ -151,10 +146,6 @@ export async function openProxy(socketPath: string, options: ProxyOptions) {
       await closed;
     },
   };
-}
-
-function watchIdle(socket: Socket): void {
-  socket.setTimeout(IDLE_MS, () => socket.destroy());
 }
 
 function readAuthority(authority: string): { readonly hostname: string; readonly port: number } {
@@ -194,24 +185,24 @@ async function resolveName(host: string): Promise<readonly string[]> {
 export const PROXY_SOCKET = '/run/sluice/proxy.sock';
 
 /** The proxy's port inside the sandbox; nothing else listens in its network namespace. */
-export const PROXY_PORT = 3128;
+const PROXY_PORT = 3128;
 
 /**
- * A script for `node -e`, as a string because Sluice's own files do not exist inside the sandbox. It forwards
- * connections from loopback to the proxy's socket, and starts the agent once it is listening. Its arguments: the
- * socket, the port, the agent's command. It exits with the agent's exit code, and ignores signals if they reach the
- * agent too; otherwise it passes them on (`passesSignals`).
+ * Returns the arguments of Node.js that start the agent's command, which follows them. Its script is a string because
+ * Sluice's own files do not exist inside the sandbox. It forwards connections from loopback to the proxy's socket, and
+ * starts the agent once it is listening. It exits with the agent's exit code, and ignores signals if they reach the agent
+ * too; otherwise it passes them on (`passesSignals`).
  */
-export function createForwarder({ passesSignals }: { readonly passesSignals: boolean }): string {
-  return `
+export function createForwarder({ passesSignals }: { readonly passesSignals: boolean }): readonly string[] {
+  const script = `
 const net = process.getBuiltinModule('node:net');
 const { constants } = process.getBuiltinModule('node:os');
 const { spawn } = process.getBuiltinModule('node:child_process');
-const [socket, port, program, ...args] = process.argv.slice(1);
+const [program, ...args] = process.argv.slice(1);
 let child;
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => ${passesSignals} && child?.kill(signal));
 const server = net.createServer({ allowHalfOpen: true }, (inner) => {
-  const outer = net.connect({ path: socket, allowHalfOpen: true });
+  const outer = net.connect({ path: '${PROXY_SOCKET}', allowHalfOpen: true });
   const end = () => { inner.destroy(); outer.destroy(); };
   inner.on('error', end);
   outer.on('error', end);
@@ -219,7 +210,7 @@ const server = net.createServer({ allowHalfOpen: true }, (inner) => {
   outer.pipe(inner);
 });
 server.maxConnections = 256;
-server.listen(Number(port), '127.0.0.1', () => {
+server.listen(${PROXY_PORT}, '127.0.0.1', () => {
   child = spawn(program, args, { stdio: 'inherit' });
   child.on('error', (error) => {
     process.stderr.write('Cannot launch "' + program + '": ' + error.message + '\\n');
@@ -228,15 +219,16 @@ server.listen(Number(port), '127.0.0.1', () => {
   child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
 });
 `;
+  return ['-e', script, '--'];
 }
 
 /**
- * Returns the variables that make processes use the proxy. Processes that ignore them have no network. With
- * `proxiesLoopback`, loopback addresses also go through the proxy, to the host; otherwise they stay inside the sandbox.
+ * Returns the variables that make processes use the proxy. Processes that ignore them have no network. If loopback
+ * addresses are listed, they also go through the proxy, to the host; otherwise they stay inside the sandbox.
  */
-export function createProxyEnvironment(proxiesLoopback: boolean): Readonly<Record<string, string>> {
+export function createProxyEnvironment(hosts: readonly string[]): Readonly<Record<string, string>> {
   const proxy = `http://127.0.0.1:${PROXY_PORT}`;
-  const direct = proxiesLoopback ? '' : 'localhost,127.0.0.1,::1';
+  const direct = listsLoopback(hosts) ? '' : 'localhost,127.0.0.1,::1';
   return {
     HTTP_PROXY: proxy,
     HTTPS_PROXY: proxy,

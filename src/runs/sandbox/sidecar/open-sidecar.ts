@@ -23,10 +23,7 @@ interface JoinedSidecar {
   readonly close: () => void;
 }
 
-/**
- * Connects to the agent's container, as soon as it has started, and stays connected: the container exits with this
- * process. Throws `PlacementError` if it does not start in time.
- */
+/** Connects to the agent's container, once it has started; it exits with this process. Throws `PlacementError`. */
 export async function joinSidecar(socket: string, startMs = START_MS): Promise<JoinedSidecar> {
   const until = Date.now() + startMs;
   for (;;) {
@@ -49,10 +46,7 @@ export async function joinSidecar(socket: string, startMs = START_MS): Promise<J
   }
 }
 
-/**
- * Prepares a process in the agent's container, which has another user and shares only the workspace and this socket.
- * Throws `SandboxError` for what a pod cannot guarantee.
- */
+/** Prepares a process in the agent's container. Throws `SandboxError` for what a pod cannot guarantee. */
 export async function openSidecar(socket: string, request: SidecarRequest): Promise<Sandbox> {
   const { command, workdir, runDir, network } = request;
   if (network !== 'host')
