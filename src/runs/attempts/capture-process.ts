@@ -1,5 +1,5 @@
 import type { CapturedChunk } from '../run-folder/index.js';
-import { isRasp, type Emitted, type Verdict } from '../../events/index.js';
+import type { Verdict } from '../../events/index.js';
 import { getErrorMessage } from '../../base/index.js';
 import type { AttemptRecord } from '../capture/attempt-record.js';
 import { captureOutput, OutputLimiter } from '../capture/capture-output.js';
@@ -24,8 +24,6 @@ export interface AttemptPlan {
   readonly sessionId: string | null;
   /** The user's reply that starts this attempt, or null. */
   readonly reply: string | null;
-  /** Whether an output that fails the contract is retried. */
-  readonly canRetry: boolean;
   /** Answers to the previous attempt's questions, which its process exited too early to receive. */
   readonly storedAnswers: readonly StoredAnswer[];
   /** The previous attempt's process, if it is still running; this attempt is then its next turn. */
@@ -187,11 +185,9 @@ async function recordChunks(
   chunks: readonly CapturedChunk[],
   limiter: OutputLimiter,
 ): Promise<void> {
-  const { usage, findings, limits, control, progress, journal } = context;
-  const events = await record.write(chunks);
-  progress.tail = record.tail;
+  const { usage, findings, limits, control, journal } = context;
   const before = usage.tokens;
-  addFindings(context, events);
+  await record.write(chunks);
   if (usage.tokens !== before) spendBudget(context);
   if (findings.isEngineStuck) {
     const reason = 'The engine was stopped: it failed again and again for a reason that a retry does not change.';
@@ -221,16 +217,4 @@ function spendBudget({ usage, control, ports }: RunContext): void {
     control.requestStop({ verdict: 'budget', reason, hint: 'Raise the budget, or wait until it resets.' });
   };
   spend().catch((error: unknown) => ports.logger.warn('cannot report the usage of a run', { error: String(error) }));
-}
-
-/** Collects tokens, cost, diagnostics, denied tools and the model from events. */
-export function addFindings(
-  { usage, findings }: Pick<RunContext, 'usage' | 'findings'>,
-  events: readonly Emitted[],
-): void {
-  findings.add(events);
-  for (const { protocol, event } of events) {
-    if (protocol !== 'rasp' || !isRasp(event, 'lifecycle.run.status')) continue;
-    if (event.data.usage !== undefined) usage.add(event.data.usage);
-  }
 }

@@ -23,7 +23,6 @@ import {
   removeFolder,
   withFolder,
 } from '../../base/files/index.js';
-import type { FsDiff } from '../../events/index.js';
 import { fromRecordSchema } from '../../json/schema/index.js';
 import { selectAgentEnvironment } from '../launch/prepare-launch.js';
 import { getHomeFolder } from '../placement/run-container.js';
@@ -67,10 +66,10 @@ type SessionContext = Pick<RunContext, 'id' | 'spec' | 'launcher' | 'ports' | 'r
 /** Reads what another worker needs to resume a run. Its process must have exited. */
 export async function collectSession(
   context: SessionContext & Pick<RunContext, 'progress' | 'warnings'>,
-  { workdir, artifacts }: { readonly workdir: string; readonly artifacts: FsDiff },
+  workdir: string,
 ): Promise<SavedSession> {
-  const { launcher, progress, runDir } = context;
-  const session = progress.sessionId;
+  const { launcher, runDir } = context;
+  const { artifacts, sessionId: session } = context.progress;
   if (session === null || !launcher.canResume || !SESSION_ID.test(session))
     return { reason: `${launcher.engine} has no session that can be resumed` };
   if (context.warnings.has('ARTIFACTS_INCOMPLETE')) return { reason: 'its working folder has too many files' };

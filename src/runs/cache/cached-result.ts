@@ -115,8 +115,7 @@ const UNCACHEABLE_WARNINGS: ReadonlySet<string> = new Set([
  * attempt, so it can be replayed. Its `cached_from` is the original run.
  */
 export async function emitCachedResult(context: RunContext, cached: CachedResult): Promise<RunResult> {
-  const { progress, spec } = context;
-  progress.attempts = 1;
+  const { spec } = context;
   const answer = new AnswerCollector('messages');
   const record = new AttemptRecord(context, { sessionId: null, reply: null, answer, cachedFrom: cached.run_id });
   try {
@@ -128,9 +127,7 @@ export async function emitCachedResult(context: RunContext, cached: CachedResult
     // Only successful results are cached.
     const verdict = spec.contract === undefined ? 'no_contract' : 'validated';
     const changes = hasChanges(result.artifacts) ? { fsDiff: result.artifacts } : {};
-    const { events } = await record.end({ exitCode: 0, signal: null, verdict, ...changes });
-    await record.emitEnd(events);
-    progress.tail = record.tail;
+    await record.end({ exitCode: 0, signal: null, verdict, ...changes });
     const ended = { captured: record.captured, attempts: 1, session_id: null, cached_from: cached.run_id };
     return { ...result, ...omitUndefined({ value }), ...ended };
   } finally {

@@ -1,15 +1,10 @@
 import { omitUndefined } from '../../base/index.js';
 import { NO_CHANGES, type EngineFailure } from './run-findings.js';
-import { REASON_CODES, type DriftSummary, type FcmpEvent, type FsDiff } from '../../events/index.js';
+import { REASON_CODES, type DriftSummary, type FcmpEvent } from '../../events/index.js';
 import type { AttemptOutcome } from '../attempts/run-attempt.js';
 import type { RunContext } from '../attempts/run-context.js';
 import type { JudgedOutput } from '../judge/judge-output.js';
 import type { RunDrift, RunFailure, RunResult } from '../../store/records/index.js';
-
-export interface RunTotals {
-  readonly artifacts: FsDiff;
-  readonly drift: RunDrift | undefined;
-}
 
 /** Maximum candidates in a result; the first few are enough to see what is wrong. */
 const MAX_CANDIDATES = 32;
@@ -18,10 +13,10 @@ const MAX_CANDIDATES = 32;
 const MAX_REPAIRS = 100;
 
 /** Builds a run's result from its last event, so the two always agree. */
-export function buildResult(outcome: AttemptOutcome, context: RunContext, { artifacts, drift }: RunTotals): RunResult {
+export function buildResult(outcome: AttemptOutcome, context: RunContext): RunResult {
   const { last, judged, engineFailure } = outcome;
   const { findings, progress, spec, usage } = context;
-  const { text } = progress;
+  const { artifacts, drift, text } = progress;
   const outputWarnings =
     judged === null || judged.verdict === 'no_contract'
       ? []
