@@ -85,7 +85,7 @@ export async function captureProcess(
       ...(needsNextTurn === undefined ? {} : { onEnd: () => output.pause() }),
     });
     record.observer = conversation;
-    await captureAll(context, prepared, record, agent, onErrorOutput, false);
+    await captureAll(context, prepared, record, agent, onErrorOutput);
     if (conversation !== null && output.isPaused) {
       keepsRunning = (await needsNextTurn?.()) ?? false;
       const { unusedAnswers } = conversation;
@@ -93,7 +93,7 @@ export async function captureProcess(
         return { end: UNKNOWN_EXIT, pid: running.identity.pid, unansweredPermissions: [], unusedAnswers, agent };
       conversation.finish();
       output.resume();
-      await captureAll(context, prepared, record, agent, onErrorOutput, true);
+      await captureAll(context, prepared, record, agent, onErrorOutput);
     }
     conversation?.close();
     const end = await running.exited;
@@ -145,11 +145,9 @@ async function captureAll(
   context: RunContext,
   { secrets }: PreparedLaunch,
   record: AttemptRecord,
-  agent: LiveAgent,
+  { running, conversation }: LiveAgent,
   onErrorOutput: (text: string) => void,
-  isContinued: boolean,
 ): Promise<void> {
-  const { running, conversation } = agent;
   const { control, limits, progress } = context;
   const limiter = new OutputLimiter(limits, progress.printedBytes);
   const end = (): void => void running.stop().catch(() => undefined);
@@ -159,8 +157,7 @@ async function captureAll(
     await captureOutput({
       output: running.output,
       limiter,
-      mask: (stream, bytes) => secrets.mask(stream, bytes),
-      endMask: () => secrets.endMask(),
+      secrets,
       now: () => record.now(),
       store: async (chunks) => {
         for (const { stream, bytes } of chunks) if (stream !== 'stdout') onErrorOutput(Buffer.from(bytes).toString());
@@ -169,8 +166,7 @@ async function captureAll(
       stop: (stop) => control.requestStop(stop),
       abandon: end,
       idleMs: limits.idle_s * 1000,
-      isContinued,
-      ...(conversation === null ? {} : { conversation }),
+      conversation,
     });
   } finally {
     unsubscribe();

@@ -58,6 +58,7 @@ export class Conversation implements CapturedConversation {
   /** The stored answers to requests that the agent has not repeated. */
   unusedAnswers: readonly StoredAnswer[] = [];
   #turn: Turn | null = null;
+  #isPrompted = false;
   #hasStarted = false;
   #send: ((bytes: Uint8Array, deliver: () => void) => void) | null = null;
   #holdTimer: NodeJS.Timeout | undefined;
@@ -120,6 +121,7 @@ export class Conversation implements CapturedConversation {
   /** Sets the next turn; its prompt is sent when capturing starts. */
   prepareTurn(turn: Turn): void {
     this.#turn = turn;
+    this.#isPrompted = false;
     this.unusedAnswers = turn.storedAnswers;
     this.isComplete = false;
     this.#kinds.clear();
@@ -127,6 +129,8 @@ export class Conversation implements CapturedConversation {
 
   start(send: (bytes: Uint8Array, deliver: () => void) => void): void {
     this.#send = send;
+    if (this.#isPrompted) return;
+    this.#isPrompted = true;
     const { prompt } = this.#turn ?? { prompt: '' };
     if (this.#hasStarted) return this.#client.prompt(prompt);
     this.#hasStarted = true;

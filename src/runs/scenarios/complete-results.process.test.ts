@@ -122,7 +122,7 @@ describe('the agent’s last message', () => {
 });
 
 it('a working folder that cannot be searched completely is a warning', async () => {
-  const site = await makeSite([{ stdout: 'no JSON' }, { stdout: '{"a": 1}' }]);
+  const site = await makeSite([{ print: 'no JSON' }], [{ print: '{"a": 1}' }]);
   await mkdir(join(site.workdir, 'deep/'.repeat(70)), { recursive: true });
   const { result } = await runToEnd(command(site, { contract: { schema: { type: 'object' } }, max_retries: 1 }), site);
   expect(result).toMatchObject({ attempts: 2, warnings: [{ code: 'ARTIFACTS_INCOMPLETE' }] });
