@@ -116,16 +116,15 @@ async function waitForReply(
   };
   const hold = canResume ? setTimeout(release, limits.hold_s * 1000) : undefined;
   if (agent === null) ports.slot.release();
-  const answer = await control.waitForAnswer();
+  const text = await control.waitForReply();
   clearTimeout(timer);
   clearTimeout(hold);
   // The next process would change the files that are being saved.
   await held;
-  const isAlive = answer.kind === 'reply' && agent?.isAlive === true;
+  const isAlive = typeof text === 'string' && agent?.isAlive === true;
   if (!isAlive) progress.leftover = (await agent?.stopBetweenAttempts()) ?? [];
   await ports.slot.acquire();
-  if (answer.kind === 'stop') return endStopped(context, answer.stop);
-  const { text } = answer;
+  if (typeof text !== 'string') return endStopped(context, text);
   progress.replies += 1;
   if (isAlive || canResume) return { prompt: text, sessionId, reply: text, agent: isAlive ? agent : null };
   const why =

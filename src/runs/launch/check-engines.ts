@@ -205,7 +205,7 @@ async function readCapabilities(
   return new Promise((resolve) => {
     const acceptTextOnly = (): void => resolve(ACCEPTS_TEXT_ONLY);
     const client = new AcpClient(
-      { prompt: '', workdir, sessionId: null, keepMode: true },
+      { prompt: '', workdir, sessionId: null, keepMode: true, handshakeMs },
       {
         send: (message) => running.input.write(Buffer.from(`${JSON.stringify(message)}\n`)),
         onPermission: () => undefined,
@@ -213,11 +213,8 @@ async function readCapabilities(
         readFile: refuse,
         writeFile: refuse,
         onEnd: acceptTextOnly,
-        onSessionLost: acceptTextOnly,
-        onUnsupported: acceptTextOnly,
-        onProtocolViolation: acceptTextOnly,
+        onFailure: acceptTextOnly,
       },
-      { handshakeMs },
     );
     const read = async (): Promise<void> => {
       for await (const { stream, bytes } of running.output) if (stream === 'stdout') client.receive(bytes);
