@@ -94,9 +94,13 @@ export function readRunningProcesses(): Map<number, ProcessStat> {
 }
 
 /** Terminates a group with SIGTERM, then SIGKILL; resolves when all its processes have exited. */
-export async function terminateGroup(leader: number, graceMs: number): Promise<void> {
-  const isGone = async (): Promise<boolean> => !(await isGroupAlive(leader));
-  if (await terminate((signal) => signalGroup(leader, signal), isGone, graceMs)) return;
+export async function terminateGroup(
+  leader: number,
+  graceMs: number,
+  isGone = async (): Promise<boolean> => !(await isGroupAlive(leader)),
+  send = (signal: NodeJS.Signals): void => signalGroup(leader, signal),
+): Promise<void> {
+  if (await terminate(send, isGone, graceMs)) return;
   throw new SluiceError(
     'PROCESS_NOT_ENDED',
     `Process group ${leader} is still running after SIGKILL. Check what it is waiting for (ps -o pid,stat,wchan) and kill it manually.`,
@@ -115,8 +119,9 @@ export async function terminateSandbox(leader: number, graceMs: number): Promise
     if (!isSignaled) isSignaled = signalInside(leader);
     return !(await isGroupAlive(leader));
   };
-  if (await waitUntilGone(isGone, graceMs)) return;
-  await terminateGroup(leader, 0);
+  await terminateGroup(leader, graceMs, isGone, (signal) => {
+    if (signal === 'SIGKILL') signalGroup(leader, signal);
+  });
 }
 
 /** Sends SIGTERM to the descendants of a sandbox's first process; returns whether any existed. */
