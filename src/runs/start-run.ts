@@ -23,7 +23,6 @@ import {
   type RecoveredRun,
 } from './attempts/recover-run.js';
 import { RunControl, explainStop, createStopwatch } from './attempts/run-control.js';
-import type { Launcher } from './launchers/launcher.js';
 import { getLauncher } from './launchers/launchers.js';
 import { resolvePorts, type ResolvedPorts, type RunPorts } from './ports/run-ports.js';
 import { removeContainerHome } from './placement/run-container.js';
@@ -169,7 +168,9 @@ async function runInFolder({ id, spec, schema, ports, control, feed, recovery }:
   const isPacked = await isPresent(getPackedRunPath(ports.data, id));
   // Only runs that have ended are packed.
   if (recovery !== null && isPacked) throw createNotResumableError(id);
-  const launcher = chooseLauncher(spec, ports);
+  const ofEngine = getLauncher(spec.engine, ports.agents, ports.launchers);
+  // A plain command can print an engine's output format.
+  const launcher = { ...ofEngine, format: spec.format ?? ofEngine.format };
   if (recovery !== null && ports.savedSession !== undefined) {
     const { bytes, ownsFolder } = ports.savedSession;
     await restoreSession({ id, spec, launcher, ports, runDir }, bytes, {
@@ -268,12 +269,6 @@ async function runOrUseCache(context: RunContext, recovered: RecoveredRun | null
       logger.warn('cannot release the working folder', { run_id: context.id, error: getErrorMessage(error) });
     });
   }
-}
-
-/** Chooses a run's launcher. A plain command can print an engine's output format, which is named in `format`. */
-function chooseLauncher({ engine, format }: RunSpec, { agents, launchers }: ResolvedPorts): Launcher {
-  const launcher = getLauncher(engine, agents, launchers);
-  return format === undefined ? launcher : { ...launcher, format };
 }
 
 function toStorageFailure(error: unknown): SluiceError {
