@@ -38,7 +38,6 @@ export interface CaptureResult {
   readonly sandboxProblem?: string;
   /** Why the process ended, if its container failed. */
   readonly placementFailure?: PlacementFailure | undefined;
-  /** Permission requests left unanswered when the process was stopped. */
   readonly unansweredPermissions: readonly PermissionQuestion[];
   /** The stored answers to requests that the agent has not repeated. */
   readonly unusedAnswers: readonly StoredAnswer[];

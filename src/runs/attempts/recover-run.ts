@@ -5,8 +5,7 @@ import { readFsDiff, readRunEvents, rewriteRunLogs, writeAttemptMeta } from '../
 import type { WritableRunFolder } from '../run-folder/index.js';
 import type { EventFeed } from '../capture/event-feed.js';
 import type { PermissionQuestion, StoredAnswer } from '../conversation/approvals.js';
-import { addDrift } from '../result/build-result.js';
-import { mergeFsDiffs } from '../result/run-findings.js';
+import { addDrift, mergeFsDiffs } from '../result/run-findings.js';
 import { readEventLog } from '../../store/ports/index.js';
 import { addFindings, type RunContext } from './run-context.js';
 import { createSessionLostError } from './saved-session.js';

@@ -46,15 +46,12 @@ export class RunProgress {
   replies = 0;
   /** The last session id that the engine printed. */
   sessionId: string | null = null;
-  /** The agent's last message. */
   text: string | undefined;
   /** Output printed between two attempts; the next attempt records it. */
   leftover: readonly OutputChunk[] = [];
   readonly captured: StreamDigest[] = [];
-  /** The changes in the working folder. */
   artifacts: FsDiff = NO_CHANGES;
   drift: RunDrift | undefined;
-  /** The number of retries after rejected outputs. */
   retries = 0;
   /** Whether the last process was sandboxed; undefined if there was no process, or no sandbox was requested. */
   sandbox: RunSandbox | undefined;

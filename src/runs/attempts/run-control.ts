@@ -130,17 +130,14 @@ export class RunControl {
     return [...this.#permissions].flatMap(([id, { question }]) => (question.isOpen ? [id] : []));
   }
 
-  /** Waits for the answer to a permission request; can be called repeatedly. */
   async waitForPermission(id: string): Promise<PermissionOutcome> {
     return (await this.#permissions.get(id)?.question.answer) ?? 'stopped';
   }
 
-  /** Closes a permission request that the agent has withdrawn. */
   withdrawPermission(id: string): void {
     this.#permissions.get(id)?.question.settle('withdrawn');
   }
 
-  /** Closes all permission requests: no more answers are accepted. */
   closePermissions(): void {
     for (const { question } of this.#permissions.values()) question.settle('stopped');
   }
@@ -162,7 +159,6 @@ export class RunControl {
     this.#question.settle(text);
   }
 
-  /** Waits for the reply to the agent's question, or for a stop. */
   async waitForReply(): Promise<string | Stop> {
     return (this.#question ??= new Question()).answer;
   }

@@ -6,8 +6,7 @@ import { advanceTail, createTranslator, isRasp } from '../../events/index.js';
 import type { AttemptEnd, DrainResult, Emitted, FcmpEvent, Translator } from '../../events/index.js';
 import type { AnswerCollector } from '../judge/answer.js';
 import { addFindings, getRunMode, type RunContext } from '../attempts/run-context.js';
-import { addDrift } from '../result/build-result.js';
-import { mergeFsDiffs } from '../result/run-findings.js';
+import { addDrift, mergeFsDiffs } from '../result/run-findings.js';
 
 interface RecordedStart {
   /** The session it resumes; null for a new one. */
@@ -120,7 +119,6 @@ export class AttemptRecord {
     if (start.input !== '') await this.#capture.writeInput(Buffer.from(start.input));
   }
 
-  /** Stores output and publishes the events parsed from it. */
   async write(chunks: readonly CapturedChunk[]): Promise<void> {
     await this.#capture?.write(chunks);
     let events: Emitted[] = [];

@@ -69,7 +69,6 @@ export class RunJournal {
     feed.publish(events);
   }
 
-  /** Stores the counts of unknown types and fields in an attempt's output. */
   async writeDrift(summary: DriftSummary): Promise<void> {
     await this.#ports.files.appendDrift(summary);
   }

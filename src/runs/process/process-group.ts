@@ -133,7 +133,6 @@ function signalInside(leader: number): boolean {
   return inside.length > 0;
 }
 
-/** Returns the children of each process. */
 export function groupByParent(processes: ReadonlyMap<number, ProcessStat>): ReadonlyMap<number, readonly number[]> {
   return groupBy(processes.keys(), (pid) => processes.get(pid)?.parent ?? 0);
 }
