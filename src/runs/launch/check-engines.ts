@@ -192,6 +192,11 @@ export async function findAcceptedInputs(
   }
 }
 
+/** The agent has no access to files before a run has started. */
+async function refuse(): Promise<never> {
+  throw new Error('No run has started.');
+}
+
 /** Rejects if the agent does not report its capabilities. */
 async function readCapabilities(
   { input, output }: RunningProcess,
@@ -199,7 +204,6 @@ async function readCapabilities(
   handshakeMs: number,
 ): Promise<AcceptedInputs> {
   return new Promise((resolve, reject) => {
-    const refuse = async (): Promise<never> => Promise.reject(new Error('No run has started.'));
     const client = new AcpClient(
       { prompt: '', workdir, sessionId: null, keepMode: true, handshakeMs },
       {

@@ -95,8 +95,8 @@ function fillPlaceholders(engine: string, template: readonly string[], request: 
         workdir: () => workdir,
         run_dir: () => runDir,
       };
-      return word.replaceAll(/\{(\w+)\}/g, (found, name: string) =>
-        Object.hasOwn(values, name) ? (values[name]?.() ?? found) : found,
+      return word.replaceAll(/\{(\w+)\}/g, (found, placeholder: string) =>
+        Object.hasOwn(values, placeholder) ? (values[placeholder]?.() ?? found) : found,
       );
     });
 }

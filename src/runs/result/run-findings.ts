@@ -256,5 +256,5 @@ export function addDrift(before: RunDrift | undefined, attempt: DriftSummary | n
 }
 
 function sum(counts: Readonly<Record<string, number>>): number {
-  return Object.values(counts).reduce((total, count) => total + count, 0);
+  return Object.values(counts).reduce((total, each) => total + each, 0);
 }
