@@ -16,15 +16,19 @@ import { recordUnlaunchedAttempt } from './attempts/run-attempt.js';
 import { runAttempts } from './attempts/run-attempts.js';
 import { RunProgress, RunUsage, type RunContext } from './attempts/run-context.js';
 import { restoreSession } from './attempts/saved-session.js';
-import { recoverRun, computeRemainingWait, type RecoveredRun } from './attempts/recover-run.js';
+import {
+  computeRemainingWait,
+  createNotResumableError,
+  recoverRun,
+  type RecoveredRun,
+} from './attempts/recover-run.js';
 import { RunControl, explainStop, createStopwatch } from './attempts/run-control.js';
-import type { Launcher } from './launchers/launcher.js';
 import { getLauncher } from './launchers/launchers.js';
 import { resolvePorts, type ResolvedPorts, type RunPorts } from './ports/run-ports.js';
 import { removeContainerHome } from './placement/run-container.js';
 import { prepareCacheKey, findWorkdir, RunNotStartedError, lockWorkdir } from './launch/working-folder.js';
 import { buildResult, createFailedResult } from './result/build-result.js';
-import { NO_CHANGES, RunFindings } from './result/run-findings.js';
+import { RunFindings } from './result/run-findings.js';
 import type { RunReply, RunResult, RunSpec } from '../store/records/index.js';
 import { isPresent, makeFolder } from '../base/files/index.js';
 import { checkRunSpec, resolveLimits, type CheckedSpec } from './spec/check-run-spec.js';
@@ -164,7 +168,9 @@ async function runInFolder({ id, spec, schema, ports, control, feed, recovery }:
   const isPacked = await isPresent(getPackedRunPath(ports.data, id));
   // Only runs that have ended are packed.
   if (recovery !== null && isPacked) throw createNotResumableError(id);
-  const launcher = chooseLauncher(spec, ports);
+  const ofEngine = getLauncher(spec.engine, ports.agents, ports.launchers);
+  // A plain command can print an engine's output format.
+  const launcher = { ...ofEngine, format: spec.format ?? ofEngine.format };
   if (recovery !== null && ports.savedSession !== undefined) {
     const { bytes, ownsFolder } = ports.savedSession;
     await restoreSession({ id, spec, launcher, ports, runDir }, bytes, {
@@ -210,23 +216,18 @@ async function runInFolder({ id, spec, schema, ports, control, feed, recovery }:
 
 /** Recovers a run and reopens its questions; null if no attempt had started. */
 async function reopenRun(context: Omit<RunContext, 'journal'>, feed: EventFeed): Promise<RecoveredRun | null> {
-  const { control, folder, id, limits, ports } = context;
+  const { control, folder, limits, ports } = context;
   if ((await folder.attempts()).length === 0) return null;
   const recovered = await recoverRun(context, feed);
-  const { state } = recovered;
-  if (state.kind === 'ended') throw createNotResumableError(id);
-  if (state.kind === 'question') control.ask();
-  if (state.kind === 'permissions') {
-    const waitMs = computeRemainingWait(state.askedAt, limits.wait_s, ports.clock());
-    for (const { interaction_id, options } of state.questions) control.askPermission(interaction_id, options, waitMs);
+  if (recovered.kind === 'question') control.ask();
+  if (recovered.kind === 'permissions') {
+    const waitMs = computeRemainingWait(recovered.askedAt, limits.wait_s, ports.clock());
+    for (const { interaction_id, options } of recovered.questions)
+      control.askPermission(interaction_id, options, waitMs);
   }
   // A question that was never published is not open: the agent asks it again when it continues.
-  await (state.kind === 'working' ? ports.onUnanswered() : ports.onQuestion());
+  await (recovered.kind === 'working' ? ports.onUnanswered() : ports.onQuestion());
   return recovered;
-}
-
-function createNotResumableError(id: string): SluiceError {
-  return new SluiceError('RUN_NOT_RESUMABLE', `Cannot resume run ${id}: it has ended. Start a new run.`);
 }
 
 async function runOrUseCache(context: RunContext, recovered: RecoveredRun | null): Promise<RunResult> {
@@ -261,19 +262,13 @@ async function runOrUseCache(context: RunContext, recovered: RecoveredRun | null
     if (!(error instanceof RunNotStartedError)) throw error;
     const { stop } = control;
     const end = stop === null ? ({ verdict: 'not_started', reason: error.message } as const) : explainStop(stop);
-    const outcome = await recordUnlaunchedAttempt(context, { sessionId: null, reply: null }, end);
-    return buildResult(outcome, context, { artifacts: NO_CHANGES, drift: undefined });
+    const outcome = await recordUnlaunchedAttempt(context, end);
+    return buildResult(outcome, context);
   } finally {
     await lock?.release().catch((error: unknown) => {
       logger.warn('cannot release the working folder', { run_id: context.id, error: getErrorMessage(error) });
     });
   }
-}
-
-/** Chooses a run's launcher. A plain command can print an engine's output format, which is named in `format`. */
-function chooseLauncher({ engine, format }: RunSpec, { agents, launchers }: ResolvedPorts): Launcher {
-  const launcher = getLauncher(engine, agents, launchers);
-  return format === undefined ? launcher : { ...launcher, format };
 }
 
 function toStorageFailure(error: unknown): SluiceError {

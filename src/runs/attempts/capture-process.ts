@@ -1,5 +1,5 @@
 import type { CapturedChunk } from '../run-folder/index.js';
-import { isRasp, type Emitted, type Verdict } from '../../events/index.js';
+import type { Verdict } from '../../events/index.js';
 import { getErrorMessage } from '../../base/index.js';
 import type { AttemptRecord } from '../capture/attempt-record.js';
 import { captureOutput, OutputLimiter } from '../capture/capture-output.js';
@@ -24,8 +24,6 @@ export interface AttemptPlan {
   readonly sessionId: string | null;
   /** The user's reply that starts this attempt, or null. */
   readonly reply: string | null;
-  /** Whether an output that fails the contract is retried. */
-  readonly canRetry: boolean;
   /** Answers to the previous attempt's questions, which its process exited too early to receive. */
   readonly storedAnswers: readonly StoredAnswer[];
   /** The previous attempt's process, if it is still running; this attempt is then its next turn. */
@@ -40,7 +38,6 @@ export interface CaptureResult {
   readonly sandboxProblem?: string;
   /** Why the process ended, if its container failed. */
   readonly placementFailure?: PlacementFailure | undefined;
-  /** Permission requests left unanswered when the process was stopped. */
   readonly unansweredPermissions: readonly PermissionQuestion[];
   /** The stored answers to requests that the agent has not repeated. */
   readonly unusedAnswers: readonly StoredAnswer[];
@@ -87,7 +84,7 @@ export async function captureProcess(
       ...(needsNextTurn === undefined ? {} : { onEnd: () => output.pause() }),
     });
     record.observer = conversation;
-    await captureAll(context, prepared, record, agent, onErrorOutput, false);
+    await captureAll(context, prepared, record, agent, onErrorOutput);
     if (conversation !== null && output.isPaused) {
       keepsRunning = (await needsNextTurn?.()) ?? false;
       const { unusedAnswers } = conversation;
@@ -95,7 +92,7 @@ export async function captureProcess(
         return { end: UNKNOWN_EXIT, pid: running.identity.pid, unansweredPermissions: [], unusedAnswers, agent };
       conversation.finish();
       output.resume();
-      await captureAll(context, prepared, record, agent, onErrorOutput, true);
+      await captureAll(context, prepared, record, agent, onErrorOutput);
     }
     conversation?.close();
     const end = await running.exited;
@@ -147,11 +144,9 @@ async function captureAll(
   context: RunContext,
   { secrets }: PreparedLaunch,
   record: AttemptRecord,
-  agent: LiveAgent,
+  { running, conversation }: LiveAgent,
   onErrorOutput: (text: string) => void,
-  isContinued: boolean,
 ): Promise<void> {
-  const { running, conversation } = agent;
   const { control, limits, progress } = context;
   const limiter = new OutputLimiter(limits, progress.printedBytes);
   const end = (): void => void running.stop().catch(() => undefined);
@@ -161,8 +156,7 @@ async function captureAll(
     await captureOutput({
       output: running.output,
       limiter,
-      mask: (stream, bytes) => secrets.mask(stream, bytes),
-      endMask: () => secrets.endMask(),
+      secrets,
       now: () => record.now(),
       store: async (chunks) => {
         for (const { stream, bytes } of chunks) if (stream !== 'stdout') onErrorOutput(Buffer.from(bytes).toString());
@@ -171,8 +165,7 @@ async function captureAll(
       stop: (stop) => control.requestStop(stop),
       abandon: end,
       idleMs: limits.idle_s * 1000,
-      isContinued,
-      ...(conversation === null ? {} : { conversation }),
+      conversation,
     });
   } finally {
     unsubscribe();
@@ -187,11 +180,9 @@ async function recordChunks(
   chunks: readonly CapturedChunk[],
   limiter: OutputLimiter,
 ): Promise<void> {
-  const { usage, findings, limits, control, progress, journal } = context;
-  const events = await record.write(chunks);
-  progress.tail = record.tail;
+  const { usage, findings, limits, control, journal } = context;
   const before = usage.tokens;
-  addFindings(context, events);
+  await record.write(chunks);
   if (usage.tokens !== before) spendBudget(context);
   if (findings.isEngineStuck) {
     const reason = 'The engine was stopped: it failed again and again for a reason that a retry does not change.';
@@ -221,16 +212,4 @@ function spendBudget({ usage, control, ports }: RunContext): void {
     control.requestStop({ verdict: 'budget', reason, hint: 'Raise the budget, or wait until it resets.' });
   };
   spend().catch((error: unknown) => ports.logger.warn('cannot report the usage of a run', { error: String(error) }));
-}
-
-/** Collects tokens, cost, diagnostics, denied tools and the model from events. */
-export function addFindings(
-  { usage, findings }: Pick<RunContext, 'usage' | 'findings'>,
-  events: readonly Emitted[],
-): void {
-  findings.add(events);
-  for (const { protocol, event } of events) {
-    if (protocol !== 'rasp' || !isRasp(event, 'lifecycle.run.status')) continue;
-    if (event.data.usage !== undefined) usage.add(event.data.usage);
-  }
 }

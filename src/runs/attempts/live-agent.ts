@@ -1,5 +1,5 @@
 import { join, dirname } from 'node:path';
-import { getErrorMessage } from '../../base/index.js';
+import { getErrorMessage, omitUndefined } from '../../base/index.js';
 import { Conversation } from '../conversation/conversation.js';
 import type { PreparedLaunch } from '../launch/prepare-launch.js';
 import { openCgroup, readPidMark, trackTree } from '../process/descendants.js';
@@ -18,9 +18,8 @@ import {
   type DeniedHost,
 } from '../sandbox/index.js';
 import { AUDIT_FOLDER } from '../run-folder/index.js';
-import type { RunSandbox, RunSpec } from '../../store/records/index.js';
+import type { RunSandbox } from '../../store/records/index.js';
 import { isWithin } from '../../base/files/index.js';
-import type { SandboxPort } from '../ports/run-ports.js';
 import { createGitGuards, findGuardsFolder } from '../workspace/git-guards.js';
 import { openRunContainer } from '../placement/run-container.js';
 
@@ -39,7 +38,6 @@ export async function launchAgent(
   const { command, env, stdin, converse } = prepared;
   const { sandbox, report } = await prepareSandbox(context, plan.workdir, prepared);
   context.progress.sandbox = report;
-  const sandboxOption = sandbox === undefined ? {} : { sandbox };
   const processRecord = await recordProcess(join(ports.data, 'processes'), runDir);
   const before = readPidMark();
   let running: RunningProcess;
@@ -49,8 +47,9 @@ export async function launchAgent(
     const isTerminalDefault =
       launcher.usesTerminal === true && converse === undefined && sandbox?.container === undefined;
     const terminal = spec.terminal ?? (isTerminalDefault ? 'optional' : false);
-    const hint = launcher.engine === 'command' ? {} : { installHint: launcher.installHint };
-    running = await launchProcess({ command, cwd: plan.workdir, env, ...input, terminal, ...sandboxOption, ...hint });
+    const installHint = launcher.engine === 'command' ? undefined : launcher.installHint;
+    const optional = omitUndefined({ sandbox, installHint });
+    running = await launchProcess({ command, cwd: plan.workdir, env, ...input, terminal, ...optional });
   } catch (error) {
     await sandbox?.close();
     processRecord.remove();
@@ -60,7 +59,20 @@ export async function launchAgent(
   // Processes cannot escape a sandbox. Without one, this finds processes that left the process group and cleared their
   // environment.
   const descendants = sandbox === undefined ? trackDescendants(pid) : undefined;
-  const conversation = openConversation(context, plan, prepared, { running, isSandboxed: sandbox !== undefined });
+  const conversation =
+    converse === undefined
+      ? null
+      : new Conversation(context, {
+          request: {
+            ...converse,
+            workdir: plan.workdir,
+            sessionId: plan.sessionId,
+            keepMode: spec.permissions === 'bypass',
+            ...omitUndefined({ model: spec.model }),
+          },
+          running,
+          isSandboxed: sandbox !== undefined,
+        });
   const { output } = running;
   let hasExited = false;
   void running.exited.then(() => (hasExited = true));
@@ -141,19 +153,6 @@ async function trackDescendants(pid: number): Promise<{ end(): Promise<void> }> 
   return cgroup === undefined ? trackTree(pid) : ((await cgroup) ?? trackTree(pid));
 }
 
-function openConversation(
-  context: RunContext,
-  { workdir, sessionId }: { readonly workdir: string; readonly sessionId: string | null },
-  { converse }: PreparedLaunch,
-  process: { readonly running: RunningProcess; readonly isSandboxed: boolean },
-): Conversation | null {
-  if (converse === undefined) return null;
-  const { model, permissions } = context.spec;
-  const keepMode = permissions === 'bypass';
-  const request = { ...converse, workdir, sessionId, keepMode, ...(model === undefined ? {} : { model }) };
-  return new Conversation(context, { request, ...process });
-}
-
 /**
  * Prepares an attempt's sandbox, and its description for the result; both undefined if none was requested. Throws
  * `SandboxError` if a sandbox is required and cannot be created.
@@ -165,7 +164,7 @@ async function prepareSandbox(
 ): Promise<{ readonly sandbox: Sandbox | undefined; readonly report: RunSandbox | undefined }> {
   const { spec, ports, runDir, launcher } = context;
   const { hidden = [], configuration } = ports.sandbox;
-  const use = chooseSandboxUse(spec.sandbox, ports.sandbox.use);
+  const use = ports.sandbox.use === 'required' ? 'required' : (spec.sandbox ?? ports.sandbox.use);
   const isContainer = spec.placement === 'container';
   const { sidecar } = ports.sandbox;
   if (use === 'off' && !isContainer && sidecar === undefined) return { sandbox: undefined, report: undefined };
@@ -222,13 +221,6 @@ function reportGaps(context: RunContext, sandbox: Sandbox): Sandbox {
     warn(context, { code: 'SANDBOX_INCOMPLETE', message });
   }
   return sandbox;
-}
-
-function chooseSandboxUse(
-  requested: RunSpec['sandbox'],
-  configured: SandboxPort['use'],
-): NonNullable<RunSpec['sandbox']> {
-  return configured === 'required' ? 'required' : (requested ?? configured ?? 'auto');
 }
 
 const DENIAL_HINTS: Readonly<Record<DeniedHost['reason'], string>> = {

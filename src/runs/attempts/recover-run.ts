@@ -1,44 +1,34 @@
 import { stat } from 'node:fs/promises';
-import { type Emitted, type FcmpData, type FcmpEvent, type FsDiff, advanceTail, isRasp } from '../../events/index.js';
+import { type Emitted, type FcmpData, type FcmpEvent, advanceTail, isRasp } from '../../events/index.js';
+import { SluiceError } from '../../base/index.js';
 import { readFsDiff, readRunEvents, rewriteRunLogs, writeAttemptMeta } from '../run-folder/index.js';
 import type { WritableRunFolder } from '../run-folder/index.js';
-import type { RunDrift } from '../../store/records/index.js';
 import type { EventFeed } from '../capture/event-feed.js';
 import type { PermissionQuestion, StoredAnswer } from '../conversation/approvals.js';
-import { addDrift } from '../result/build-result.js';
-import { mergeFsDiffs, NO_CHANGES } from '../result/run-findings.js';
+import { addDrift, mergeFsDiffs } from '../result/run-findings.js';
 import { readEventLog } from '../../store/ports/index.js';
-import { addFindings } from './capture-process.js';
-import type { RunContext } from './run-context.js';
+import { addFindings, type RunContext } from './run-context.js';
 import { createSessionLostError } from './saved-session.js';
 
-/** A run's state when its process was lost, with the totals of its attempts. */
-export interface RecoveredRun {
-  readonly state:
-    | { readonly kind: 'question'; readonly askedAt: number }
-    | {
-        readonly kind: 'permissions';
-        readonly questions: readonly PermissionQuestion[];
-        /** Answers given while no process was running. */
-        readonly answers: readonly StoredAnswer[];
-        readonly askedAt: number;
-      }
-    | { readonly kind: 'working' }
-    | { readonly kind: 'ended' };
-  /** The number of retries after rejected outputs. */
-  readonly retries: number;
-  /** The number of times the worker was lost while the agent was working. */
-  readonly workerLosses: number;
-  readonly artifacts: FsDiff;
-  readonly drift: RunDrift | undefined;
-}
+/** What a run was doing when its process was lost. */
+export type RecoveredRun =
+  | { readonly kind: 'question'; readonly askedAt: number }
+  | {
+      readonly kind: 'permissions';
+      readonly questions: readonly PermissionQuestion[];
+      /** Answers given while no process was running. */
+      readonly answers: readonly StoredAnswer[];
+      readonly askedAt: number;
+    }
+  /** `losses`: the number of times the worker was lost while the agent was working. */
+  | { readonly kind: 'working'; readonly losses: number };
 
 const BATCH_SIZE = 500;
 
 /**
- * Recovers a run from its folder: closes the interrupted attempt, publishes unpublished events, and restores usage and
- * messages from earlier attempts. Open questions come from the event log, because the agent could have written to the
- * folder.
+ * Recovers a run from its folder: closes the interrupted attempt, publishes unpublished events, and restores the
+ * progress of its attempts. Open questions come from the event log, because the agent could have written to the folder.
+ * Throws `RUN_NOT_RESUMABLE` if the run has ended.
  */
 export async function recoverRun(context: Omit<RunContext, 'journal'>, feed: EventFeed): Promise<RecoveredRun> {
   const { folder, id, ports, progress, runDir } = context;
@@ -51,7 +41,6 @@ export async function recoverRun(context: Omit<RunContext, 'journal'>, feed: Eve
   if ((loggedHistory.last?.meta.attempt ?? 0) > last) throw createSessionLostError('it is older than the run');
   await endLastAttempt(context, folder, last, loggedHistory);
 
-  let drift: RunDrift | undefined;
   let batch: Emitted[] = [];
   const publishBatch = async (): Promise<void> => {
     const events = batch;
@@ -61,11 +50,14 @@ export async function recoverRun(context: Omit<RunContext, 'journal'>, feed: Eve
     await ports.eventLog?.append(id, events);
     feed.publish(events);
   };
-  const onDrift = (summary: Parameters<typeof addDrift>[1]): void => {
-    drift = addDrift(drift, summary);
-  };
   const rebuiltHistory = new History(last);
-  for await (const emitted of rewriteRunLogs(runDir, { engines: ports.engines, onDrift })) {
+  const rebuilt = rewriteRunLogs(runDir, {
+    engines: ports.engines,
+    onDrift(summary) {
+      progress.drift = addDrift(progress.drift, summary);
+    },
+  });
+  for await (const emitted of rebuilt) {
     updateProgress(context, emitted);
     if (emitted.protocol === 'fcmp') rebuiltHistory.add(emitted.event);
     batch.push(emitted);
@@ -75,12 +67,16 @@ export async function recoverRun(context: Omit<RunContext, 'journal'>, feed: Eve
   progress.attempts = last;
   progress.printedBytes = await countPrintedBytes(folder, attempts);
 
-  let artifacts: FsDiff = NO_CHANGES;
   for (const attempt of attempts) {
-    artifacts = mergeFsDiffs(artifacts, (await readFsDiff(folder, attempt, () => undefined)) ?? NO_CHANGES);
+    const changes = await readFsDiff(folder, attempt, () => undefined);
+    if (changes !== undefined) progress.artifacts = mergeFsDiffs(progress.artifacts, changes);
   }
-  const { retries, workerLosses } = rebuiltHistory;
-  return { state: findState(rebuiltHistory, loggedHistory), retries, workerLosses, artifacts, drift };
+  progress.retries = rebuiltHistory.retries;
+  return findState(id, rebuiltHistory, loggedHistory);
+}
+
+export function createNotResumableError(id: string): SluiceError {
+  return new SluiceError('RUN_NOT_RESUMABLE', `Cannot resume run ${id}: it has ended. Start a new run.`);
 }
 
 /** The remaining time for an answer; at least five seconds, so one that was posted meanwhile is accepted. */
@@ -112,15 +108,14 @@ async function endLastAttempt(
   });
 }
 
-function findState(rebuiltHistory: History, loggedHistory: History): RecoveredRun['state'] {
-  const { last } = rebuiltHistory;
-  if (last === null) return { kind: 'working' };
-  if (last.type === 'conversation.completed' || last.type === 'conversation.failed') return { kind: 'ended' };
-  const askedAt = Date.parse(last.ts);
-  if (last.type === 'user.input.required') return { kind: 'question', askedAt };
-  const { openQuestions: questions, answers } = loggedHistory;
-  if (!rebuiltHistory.isPending || questions.length + answers.length === 0) return { kind: 'working' };
-  return { kind: 'permissions', questions, answers, askedAt: loggedHistory.askedAt ?? askedAt };
+function findState(id: string, rebuiltHistory: History, loggedHistory: History): RecoveredRun {
+  const { last, isPending, workerLosses: losses } = rebuiltHistory;
+  if (last?.type === 'conversation.completed' || last?.type === 'conversation.failed')
+    throw createNotResumableError(id);
+  if (last?.type === 'user.input.required') return { kind: 'question', askedAt: Date.parse(last.ts) };
+  const { openQuestions: questions, answers, askedAt } = loggedHistory;
+  if (last === null || !isPending || questions.length + answers.length === 0) return { kind: 'working', losses };
+  return { kind: 'permissions', questions, answers, askedAt: askedAt ?? Date.parse(last.ts) };
 }
 
 class History {

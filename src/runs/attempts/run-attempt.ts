@@ -1,11 +1,4 @@
-import {
-  findCause,
-  type DrainResult,
-  type DriftSummary,
-  type FcmpEvent,
-  type FsDiff,
-  type Emitted,
-} from '../../events/index.js';
+import { findCause, type DrainResult, type Emitted, type FcmpEvent } from '../../events/index.js';
 import { judgeOutput, type JudgedOutput } from '../judge/judge-output.js';
 import type { RunProcess, RunWarning } from '../../store/records/index.js';
 import { getErrorMessage } from '../../base/index.js';
@@ -16,16 +9,10 @@ import { findEngineVersion } from '../launch/engine-version.js';
 import { selectAgentEnvironment, prepareLaunch, getProgramCommand, isInContainer } from '../launch/prepare-launch.js';
 import type { PreparedLaunch } from '../launch/prepare-launch.js';
 import { isVersionIn } from '../launchers/version.js';
-import { NO_CHANGES, type EngineFailure } from '../result/run-findings.js';
+import type { EngineFailure } from '../result/run-findings.js';
 import { trackChanges, type ChangeTracker } from '../workspace/track-changes.js';
 import { getRunMode, warn, type RunContext } from './run-context.js';
-import {
-  addFindings,
-  captureProcess,
-  type AttemptPlan,
-  type CaptureResult,
-  type LaunchRefusal,
-} from './capture-process.js';
+import { captureProcess, type AttemptPlan, type CaptureResult, type LaunchRefusal } from './capture-process.js';
 import { createAttemptSecrets } from '../secrets/compile-secrets.js';
 import type { LiveAgent } from './live-agent.js';
 
@@ -34,10 +21,7 @@ export interface AttemptOutcome extends Pick<CaptureResult, 'agent' | 'unanswere
   readonly last: FcmpEvent;
   /** Null if there was nothing to judge: the attempt was stopped, or the agent asked a question. */
   readonly judged: JudgedOutput | null;
-  readonly fsDiff: FsDiff;
   readonly warnings: readonly RunWarning[];
-  /** Unknown types and fields in the engine's output, or null. */
-  readonly drift: DriftSummary | null;
   /** The error that made the process fail; null if it succeeded or the engine reported no error. */
   readonly engineFailure: EngineFailure | null;
   /** Absent if no process was started. */
@@ -53,16 +37,12 @@ export async function runAttempt(context: RunContext, plan: AttemptPlan): Promis
     changes = await trackChanges(plan.workdir, context.ports.data);
   } catch (error) {
     await plan.agent?.end();
-    return recordUnlaunchedAttempt(context, plan, { verdict: 'not_started', reason: getErrorMessage(error) });
+    return recordUnlaunchedAttempt(context, { verdict: 'not_started', reason: getErrorMessage(error) }, plan);
   }
   const { secrets } = prepared;
-  context.findings.startAttempt();
   const answer = new AnswerCollector(chooseAnswerSource(context.spec, context.spec.contract));
-  const record = openRecord(
-    context,
-    { ...plan, reply: plan.reply === null ? null : secrets.maskText(plan.reply) },
-    answer,
-  );
+  const reply = plan.reply === null ? null : secrets.maskText(plan.reply);
+  const record = new AttemptRecord(context, { sessionId: plan.sessionId, reply, answer });
   try {
     const command = prepared.command.map((word) => secrets.maskText(word));
     const isConversation = prepared.converse !== undefined;
@@ -70,23 +50,24 @@ export async function runAttempt(context: RunContext, plan: AttemptPlan): Promis
     const input = isConversation ? '' : secrets.maskText(prepared.stdin ?? plan.prompt);
     await record.begin({ command, input });
     await recordLeftover(context, record);
+    context.findings.startAttempt();
     const version = readVersion(context);
-    const canKeepRunning = isConversation && (getRunMode(context) === 'interactive' || plan.canRetry);
-    const needsNextTurn = async (): Promise<boolean> => isNextTurnNeeded(context, plan, record, answer);
+    const canRetry = (context.spec.max_retries ?? 0) > context.progress.retries;
+    const canKeepRunning = isConversation && (getRunMode(context) === 'interactive' || canRetry);
+    const needsNextTurn = async (): Promise<boolean> => isNextTurnNeeded(context, canRetry, record, answer);
     const run = await captureProcess(context, plan, prepared, record, canKeepRunning ? needsNextTurn : undefined);
-    if (!('end' in run)) return await endUnlaunchedAttempt(context, record, run);
+    if (!('end' in run)) return await endUnlaunchedAttempt(record, run);
     const { fsDiff, warnings } = await changes.findChanges();
+    for (const warning of warnings) context.warnings.set(warning.code, warning);
     const drained = record.drain(run.end);
     context.progress.sessionId = drained.sessionId ?? context.progress.sessionId;
     context.progress.text = answer.lastText.text ?? context.progress.text;
-    addFindings(context, drained.events);
     const { stop } = context.control;
     const { unansweredPermissions } = run;
     const isJudged = stop === null && unansweredPermissions.length === 0 && !isAsking(getRunMode(context), drained);
     const judged = isJudged
       ? await judgeOutput(answer.text, context.spec.contract, context.schema, answer.comment)
       : null;
-    const { canRetry } = plan;
     const { placementFailure } = run;
     const engineFailure = placementFailure === undefined ? context.findings.engineFailure : null;
     const decision = decideVerdict({
@@ -112,14 +93,10 @@ export async function runAttempt(context: RunContext, plan: AttemptPlan): Promis
       sandbox,
     });
     context.progress.captured.push(...record.captured);
-    addFindings(context, ended.events.slice(drained.events.length));
-    await emitEnd(context, record, ended);
     return {
       last: ended.last,
       judged,
-      fsDiff,
-      warnings: [...warnings, ...listConflicts(ended.events), ...listAnswerWarnings(answer, context.progress.attempts)],
-      drift: record.drift,
+      warnings: [...listConflicts(ended.events), ...listAnswerWarnings(answer, context.progress.attempts)],
       unansweredPermissions: stop === null ? unansweredPermissions : [],
       unusedAnswers: run.unusedAnswers,
       agent: run.agent,
@@ -149,7 +126,7 @@ function prepareTurn({ ports }: RunContext, { command, env }: LiveAgent): Prepar
 /** Whether the run continues in the same process: the agent asked a question, or its output is retried. */
 async function isNextTurnNeeded(
   context: RunContext,
-  { canRetry }: AttemptPlan,
+  canRetry: boolean,
   record: AttemptRecord,
   answer: AnswerCollector,
 ): Promise<boolean> {
@@ -193,57 +170,22 @@ function listAnswerWarnings(answer: AnswerCollector, attempt: number): RunWarnin
 /** Records an attempt without a process, because it could not be launched or the run was stopped earlier. */
 export async function recordUnlaunchedAttempt(
   context: RunContext,
-  plan: Pick<AttemptPlan, 'sessionId' | 'reply'>,
   end: LaunchRefusal,
+  { sessionId, reply }: Pick<AttemptPlan, 'sessionId' | 'reply'> = {
+    sessionId: context.progress.sessionId,
+    reply: null,
+  },
 ): Promise<AttemptOutcome> {
-  const record = openRecord(context, plan, new AnswerCollector('messages'));
+  const record = new AttemptRecord(context, { sessionId, reply, answer: new AnswerCollector('messages') });
   await record.begin(context.progress.leftover.length === 0 ? {} : { input: '' });
   await recordLeftover(context, record);
-  return endUnlaunchedAttempt(context, record, end);
+  return endUnlaunchedAttempt(record, end);
 }
 
-async function endUnlaunchedAttempt(
-  context: RunContext,
-  record: AttemptRecord,
-  end: LaunchRefusal,
-): Promise<AttemptOutcome> {
-  const ended = await record.end({ exitCode: null, signal: null, ...end });
-  await emitEnd(context, record, ended);
-  return {
-    last: ended.last,
-    judged: null,
-    fsDiff: NO_CHANGES,
-    warnings: [],
-    drift: null,
-    engineFailure: null,
-    unansweredPermissions: [],
-    unusedAnswers: [],
-    agent: null,
-  };
-}
-
-function openRecord(
-  context: RunContext,
-  { sessionId, reply }: Pick<AttemptPlan, 'sessionId' | 'reply'>,
-  answer: AnswerCollector,
-): AttemptRecord {
-  context.progress.attempts += 1;
-  context.progress.sessionId = sessionId;
-  return new AttemptRecord(context, { sessionId, reply, answer });
-}
-
-/** Publishes the last events. A question is open before that, because a reader could answer at once. */
-async function emitEnd(
-  { control, progress, ports }: RunContext,
-  record: AttemptRecord,
-  { events, last }: { readonly events: readonly Emitted[]; readonly last: FcmpEvent },
-): Promise<void> {
-  if (last.type === 'user.input.required') {
-    control.ask();
-    await ports.onQuestion();
-  }
-  await record.emitEnd(events);
-  progress.tail = record.tail;
+async function endUnlaunchedAttempt(record: AttemptRecord, end: LaunchRefusal): Promise<AttemptOutcome> {
+  const { last } = await record.end({ exitCode: null, signal: null, ...end });
+  const nothing = { judged: null, warnings: [], unansweredPermissions: [], unusedAnswers: [] };
+  return { last, ...nothing, engineFailure: null, agent: null };
 }
 
 /** Determines the agent's version while it is working, so the run does not wait for it. */

@@ -1,10 +1,9 @@
-import { advanceTail, writeLateAnswer, type FsDiff } from '../../events/index.js';
+import { advanceTail, writeLateAnswer } from '../../events/index.js';
 import { writeAttemptMeta } from '../run-folder/index.js';
 import { selectAgentEnvironment } from '../launch/prepare-launch.js';
 import { renderFirstPrompt, renderRetry } from '../spec/render-contract.js';
-import { addDrift, buildResult } from '../result/build-result.js';
-import { mergeFsDiffs, NO_CHANGES } from '../result/run-findings.js';
-import type { RunDrift, RunResult } from '../../store/records/index.js';
+import { buildResult } from '../result/build-result.js';
+import type { RunResult } from '../../store/records/index.js';
 import { omitUndefined } from '../../base/index.js';
 import { readAnswer, type PermissionQuestion, type StoredAnswer } from '../conversation/approvals.js';
 import { createAttemptSecrets } from '../secrets/compile-secrets.js';
@@ -13,7 +12,7 @@ import { runAttempt, recordUnlaunchedAttempt, type AttemptOutcome } from './run-
 import { warn, type RunContext } from './run-context.js';
 import type { LiveAgent } from './live-agent.js';
 import { computeRemainingWait, type RecoveredRun } from './recover-run.js';
-import { explainStop } from './run-control.js';
+import { explainStop, type Stop } from './run-control.js';
 import { collectSession } from './saved-session.js';
 
 /** Runs attempts until one ends the run; each further attempt starts with a reply or a correction. */
@@ -24,25 +23,14 @@ export async function runAttempts(
 ): Promise<RunResult> {
   const { spec, usage, stopwatch } = context;
   warnAboutUnreportedCost(context);
-  let retries = (spec.max_retries ?? 0) - (recovered?.retries ?? 0);
-  let artifacts: FsDiff = recovered?.artifacts ?? NO_CHANGES;
-  let drift: RunDrift | undefined = recovered?.drift;
   let liveAgent: LiveAgent | null = null;
-  const onHeld = async (): Promise<void> =>
-    context.ports.onHeld(async () => collectSession(context, { workdir, artifacts }));
-  let plan: AttemptPlan = {
-    workdir,
-    prompt: renderFirstPrompt(spec),
-    sessionId: spec.session ?? null,
-    reply: null,
-    canRetry: retries > 0,
-    storedAnswers: [],
-    agent: null,
-  };
+  const onHeld = async (): Promise<void> => context.ports.onHeld(async () => collectSession(context, workdir));
+  const first = { workdir, prompt: renderFirstPrompt(spec), sessionId: spec.session ?? null };
+  let plan: AttemptPlan = { ...first, reply: null, storedAnswers: [], agent: null };
   try {
     if (recovered !== null) {
       const next = await decideResumeStep(context, recovered, onHeld);
-      if ('ended' in next) return buildResult(next.ended, context, { artifacts, drift });
+      if ('ended' in next) return buildResult(next.ended, context);
       plan = { ...plan, ...next };
     }
     for (;;) {
@@ -51,16 +39,13 @@ export async function runAttempts(
       // Paused even after an error, because an active timer would keep this process alive.
       const outcome = await runAttempt(context, plan).finally(() => stopwatch.pause());
       liveAgent = outcome.agent;
-      artifacts = mergeFsDiffs(artifacts, outcome.fsDiff);
-      drift = addDrift(drift, outcome.drift);
-      const next = await decideNextStep(context, plan, outcome, onHeld);
+      const next = await decideNextStep(context, outcome, onHeld);
       if ('ended' in next) {
         warnAboutUnusedApprovals(context, outcome.unusedAnswers);
-        return buildResult(next.ended, context, { artifacts, drift });
+        return buildResult(next.ended, context);
       }
-      if (next.isRetry) retries -= 1;
       const storedAnswers = [...outcome.unusedAnswers, ...(next.storedAnswers ?? [])];
-      plan = { ...plan, agent: null, ...next, storedAnswers, canRetry: retries > 0 };
+      plan = { ...plan, reply: null, agent: null, ...next, storedAnswers };
     }
   } finally {
     await liveAgent?.end();
@@ -81,32 +66,30 @@ function warnAboutUnreportedCost(context: RunContext): void {
 
 type NextStep =
   | { readonly ended: AttemptOutcome }
-  | (Pick<AttemptPlan, 'prompt' | 'sessionId' | 'reply'> &
-      Partial<Pick<AttemptPlan, 'storedAnswers' | 'agent'>> & { readonly isRetry: boolean });
+  | (Pick<AttemptPlan, 'prompt' | 'sessionId'> & Partial<Pick<AttemptPlan, 'reply' | 'storedAnswers' | 'agent'>>);
 
 /** Called when a run has waited for `hold_s` without a process. */
 type OnHeld = () => Promise<void>;
 
-async function decideNextStep(
-  context: RunContext,
-  plan: AttemptPlan,
-  outcome: AttemptOutcome,
-  onHeld: OnHeld,
-): Promise<NextStep> {
+async function decideNextStep(context: RunContext, outcome: AttemptOutcome, onHeld: OnHeld): Promise<NextStep> {
+  const { control, launcher, progress, spec } = context;
   const { last, judged } = outcome;
   if (last.type === 'user.input.required') return waitForReply(context, outcome.agent, onHeld);
   if (outcome.unansweredPermissions.length > 0)
     return waitForPermissions(context, outcome.unansweredPermissions, onHeld);
   const isRetry = last.type === 'diagnostic.warning' && last.data.code === 'OUTPUT_RETRIED';
   if (!isRetry || judged === null || !('error' in judged) || judged.error === undefined) return { ended: outcome };
-  const { stop } = context.control;
-  if (stop !== null)
-    return { ended: await recordUnlaunchedAttempt(context, { ...plan, reply: null }, explainStop(stop)) };
+  progress.retries += 1;
+  if (control.stop !== null) return endStopped(context, control.stop);
   const agent = outcome.agent?.isAlive === true ? outcome.agent : null;
-  if (agent === null) context.progress.leftover = (await outcome.agent?.stopBetweenAttempts()) ?? [];
-  const session = context.launcher.canResume || agent !== null ? context.progress.sessionId : null;
-  const prompt = renderRetry(context.spec, judged.error, session !== null || agent !== null);
-  return { prompt, sessionId: session, reply: null, isRetry: true, agent };
+  if (agent === null) progress.leftover = (await outcome.agent?.stopBetweenAttempts()) ?? [];
+  const sessionId = launcher.canResume || agent !== null ? progress.sessionId : null;
+  const prompt = renderRetry(spec, judged.error, sessionId !== null || agent !== null);
+  return { prompt, sessionId, agent };
+}
+
+async function endStopped(context: RunContext, stop: Stop): Promise<NextStep> {
+  return { ended: await recordUnlaunchedAttempt(context, explainStop(stop)) };
 }
 
 /**
@@ -133,20 +116,17 @@ async function waitForReply(
   };
   const hold = canResume ? setTimeout(release, limits.hold_s * 1000) : undefined;
   if (agent === null) ports.slot.release();
-  const answer = await control.waitForAnswer();
+  const text = await control.waitForReply();
   clearTimeout(timer);
   clearTimeout(hold);
   // The next process would change the files that are being saved.
   await held;
-  const isAlive = answer.kind === 'reply' && agent?.isAlive === true;
+  const isAlive = typeof text === 'string' && agent?.isAlive === true;
   if (!isAlive) progress.leftover = (await agent?.stopBetweenAttempts()) ?? [];
   await ports.slot.acquire();
-  if (answer.kind === 'stop')
-    return { ended: await recordUnlaunchedAttempt(context, { sessionId, reply: null }, explainStop(answer.stop)) };
-  const { text } = answer;
+  if (typeof text !== 'string') return endStopped(context, text);
   progress.replies += 1;
-  if (isAlive || canResume)
-    return { prompt: text, sessionId, reply: text, isRetry: false, agent: isAlive ? agent : null };
+  if (isAlive || canResume) return { prompt: text, sessionId, reply: text, agent: isAlive ? agent : null };
   const why =
     sessionId === null && launcher.canResume
       ? 'it did not print its session id'
@@ -158,38 +138,34 @@ async function waitForReply(
     reason: `Cannot pass the reply to ${launcher.engine}: ${why}. Start a new run with the question and the answer in its prompt.`,
   } as const;
   const reply = createAttemptSecrets(selectAgentEnvironment(context), context.ports.secretPatterns).maskText(text);
-  return { ended: await recordUnlaunchedAttempt(context, { sessionId, reply }, lost) };
+  return { ended: await recordUnlaunchedAttempt(context, lost, { sessionId, reply }) };
 }
 
 /** A run that lost its worker more often than this is not resumed, because its agent could be the cause. */
 const MAX_WORKER_LOSSES = 3;
 
 /** Determines how to continue a run that lost its worker. Its questions have already been reopened. */
-async function decideResumeStep(
-  context: RunContext,
-  { state, workerLosses }: RecoveredRun,
-  onHeld: OnHeld,
-): Promise<NextStep> {
-  const { launcher, limits, ports, progress } = context;
-  const { sessionId } = progress;
-  const end = async (reason: string): Promise<NextStep> => ({
-    ended: await recordUnlaunchedAttempt(context, { sessionId, reply: null }, { verdict: 'session_lost', reason }),
-  });
+async function decideResumeStep(context: RunContext, recovered: RecoveredRun, onHeld: OnHeld): Promise<NextStep> {
+  const { launcher, limits, ports } = context;
+  const { sessionId } = context.progress;
   const canResume = sessionId !== null && launcher.canResume;
-  switch (state.kind) {
+  const end = async (reason: string): Promise<NextStep> => ({
+    ended: await recordUnlaunchedAttempt(context, { verdict: 'session_lost', reason }),
+  });
+  switch (recovered.kind) {
     case 'question':
-      return waitForReply(context, null, onHeld, computeRemainingWait(state.askedAt, limits.wait_s, ports.clock()));
+      return waitForReply(context, null, onHeld, computeRemainingWait(recovered.askedAt, limits.wait_s, ports.clock()));
     case 'permissions':
-      if (canResume) return waitForPermissions(context, state.questions, onHeld, state.answers);
+      if (canResume) return waitForPermissions(context, recovered.questions, onHeld, recovered.answers);
       return end(
         `The permission was denied: the worker was lost, and the session of ${launcher.engine} cannot be resumed. Start a new run.`,
       );
     case 'working':
-    case 'ended':
       if (!canResume)
         return end(`The worker was lost, and the session of ${launcher.engine} cannot be resumed. Start a new run.`);
-      if (workerLosses > MAX_WORKER_LOSSES) return end(`The worker was lost ${workerLosses} times. Start a new run.`);
-      return { prompt: INTERRUPTED_PROMPT, sessionId, reply: null, isRetry: false };
+      if (recovered.losses > MAX_WORKER_LOSSES)
+        return end(`The worker was lost ${recovered.losses} times. Start a new run.`);
+      return { prompt: INTERRUPTED_PROMPT, sessionId };
   }
 }
 
@@ -207,7 +183,6 @@ async function waitForPermissions(
   answers: readonly StoredAnswer[] = [],
 ): Promise<NextStep> {
   const { control, limits, ports, progress } = context;
-  const { sessionId } = progress;
   ports.slot.release();
   let held = onHeld();
   // One at a time, because the events of an answer are numbered after those of the previous one.
@@ -227,13 +202,11 @@ async function waitForPermissions(
   };
   const storedAnswers = [...answers, ...(await Promise.all(questions.map(waitForAnswer)))];
   await held;
-  const { stop } = control;
-  if (stop !== null)
-    return { ended: await recordUnlaunchedAttempt(context, { sessionId, reply: null }, explainStop(stop)) };
+  if (control.stop !== null) return endStopped(context, control.stop);
   if (storedAnswers.some(({ by }) => by === 'rule')) await ports.onUnanswered().catch(() => undefined);
   progress.replies += 1;
   await ports.slot.acquire();
-  return { prompt: renderPermissions(storedAnswers), sessionId, reply: null, isRetry: false, storedAnswers };
+  return { prompt: renderPermissions(storedAnswers), sessionId: progress.sessionId, storedAnswers };
 }
 
 /** Records an answer that arrived after the process that asked was stopped: in the attempt that asked. */

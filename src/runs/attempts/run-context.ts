@@ -4,11 +4,12 @@ import type { RunJournal } from '../capture/run-journal.js';
 import type { Launcher } from '../launchers/launcher.js';
 import type { ResolvedPorts } from '../ports/run-ports.js';
 import type { ResolvedLimits } from '../spec/check-run-spec.js';
-import type { RunSandbox, RunSpec, RunWarning } from '../../store/records/index.js';
-import type { RunFindings } from '../result/run-findings.js';
+import type { RunDrift, RunSandbox, RunSpec, RunWarning } from '../../store/records/index.js';
+import { NO_CHANGES, type RunFindings } from '../result/run-findings.js';
 import type { OutputChunk } from '../process/output-queue.js';
 import type { RunControl, Stopwatch } from './run-control.js';
-import { NO_TAIL, UsageTotals, sumUsage, type AttemptTail, type Usage } from '../../events/index.js';
+import { NO_TAIL, UsageTotals, isRasp, sumUsage } from '../../events/index.js';
+import type { AttemptTail, Emitted, FsDiff, Usage } from '../../events/index.js';
 
 export interface RunContext {
   readonly id: string;
@@ -45,13 +46,24 @@ export class RunProgress {
   replies = 0;
   /** The last session id that the engine printed. */
   sessionId: string | null = null;
-  /** The agent's last message. */
   text: string | undefined;
   /** Output printed between two attempts; the next attempt records it. */
   leftover: readonly OutputChunk[] = [];
   readonly captured: StreamDigest[] = [];
+  artifacts: FsDiff = NO_CHANGES;
+  drift: RunDrift | undefined;
+  retries = 0;
   /** Whether the last process was sandboxed; undefined if there was no process, or no sandbox was requested. */
   sandbox: RunSandbox | undefined;
+}
+
+/** Collects tokens, cost, diagnostics, denied tools and the model from events. */
+export function addFindings({ usage, findings }: Pick<RunContext, 'usage' | 'findings'>, events: readonly Emitted[]) {
+  findings.add(events);
+  for (const { protocol, event } of events) {
+    if (protocol !== 'rasp' || !isRasp(event, 'lifecycle.run.status')) continue;
+    if (event.data.usage !== undefined) usage.add(event.data.usage);
+  }
 }
 
 /** Returns the run's mode; `auto` by default. */

@@ -35,11 +35,11 @@ describe('a reply', () => {
     const control = new RunControl();
     control.ask();
     control.reply('early');
-    expect(await control.waitForAnswer()).toEqual({ kind: 'reply', text: 'early' });
+    expect(await control.waitForReply()).toBe('early');
     control.ask();
-    const answer = control.waitForAnswer();
+    const answer = control.waitForReply();
     control.reply('late');
-    expect(await answer).toEqual({ kind: 'reply', text: 'late' });
+    expect(await answer).toBe('late');
   });
 
   it('is rejected if no question is open, and when sent twice', async () => {
@@ -49,7 +49,7 @@ describe('a reply', () => {
     control.ask();
     control.reply('x');
     expect(() => control.reply('y')).toThrow(misuse);
-    await control.waitForAnswer();
+    await control.waitForReply();
     control.ask();
     control.end();
     expect(() => control.reply('z')).toThrow(misuse);
@@ -64,9 +64,9 @@ describe('a reply', () => {
   it('is no longer awaited after a stop', async () => {
     const control = new RunControl();
     control.ask();
-    const answer = control.waitForAnswer();
+    const answer = control.waitForReply();
     control.requestStop(CANCEL);
-    expect(await answer).toEqual({ kind: 'stop', stop: CANCEL });
+    expect(await answer).toEqual(CANCEL);
     expect(() => control.reply('x')).toThrow(/the run has ended/);
   });
 });

@@ -34,18 +34,30 @@ export function explainStop({ verdict, reason, hint }: Stop, engineFailure: Engi
   return { verdict, reason: hint === undefined ? reason : `${reason} ${hint}` };
 }
 
-export type ReplyOutcome =
-  | { readonly kind: 'reply'; readonly text: string }
-  | { readonly kind: 'stop'; readonly stop: Stop };
-
 /** How a wait for a permission ended: with an answer, a timeout, a withdrawn request, or the end of the run. */
 export type PermissionOutcome = PermissionReply | 'unanswered' | 'withdrawn' | 'stopped';
 
+/** A question that accepts one answer; later ones have no effect. */
+class Question<Answer> {
+  isOpen = true;
+  readonly answer: Promise<Answer>;
+  #resolve: ((answer: Answer) => void) | undefined;
+
+  constructor() {
+    this.answer = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+  }
+
+  settle(answer: Answer): void {
+    this.isOpen = false;
+    this.#resolve?.(answer);
+  }
+}
+
 interface OpenPermission {
   readonly options: readonly PermissionOption[];
-  readonly settle: (answer: PermissionOutcome) => void;
-  readonly answer: Promise<PermissionOutcome>;
-  isOpen: boolean;
+  readonly question: Question<PermissionOutcome>;
 }
 
 /** In characters. Longer replies belong in files in the working folder. */
@@ -56,9 +68,7 @@ export class RunControl {
   #stop: Stop | null = null;
   #isOver = false;
   readonly #listeners = new Set<(stop: Stop) => void>();
-  #isAsking = false;
-  #reply: string | null = null;
-  #resolveReply: (() => void) | null = null;
+  #question: Question<string | Stop> | null = null;
   readonly #permissions = new Map<string, OpenPermission>();
 
   get stop(): Stop | null {
@@ -70,6 +80,7 @@ export class RunControl {
     if (this.#stop !== null || this.#isOver) return;
     this.#stop = stop;
     for (const listener of this.#listeners) listener(stop);
+    this.#question?.settle(stop);
     this.closePermissions();
   }
 
@@ -81,28 +92,21 @@ export class RunControl {
   }
 
   get isWaiting(): boolean {
-    return this.#isAsking || [...this.#permissions.values()].some(({ isOpen }) => isOpen);
+    return this.#question?.isOpen === true || this.#listOpenPermissions().length > 0;
   }
 
   /** Opens the agent's question: from now on a reply is accepted. */
   ask(): void {
-    this.#isAsking = true;
+    this.#question = new Question();
+    if (this.#stop !== null) this.#question.settle(this.#stop);
   }
 
   /** Opens a permission request: from now on an answer is accepted, until the time is up. */
   askPermission(id: string, options: readonly PermissionOption[], waitMs: number): void {
-    const waiting: { end?: (outcome: PermissionOutcome) => void } = {};
-    const answer = new Promise<PermissionOutcome>((resolve) => {
-      waiting.end = resolve;
-    });
-    const settle = (outcome: PermissionOutcome): void => {
-      clearTimeout(timer);
-      question.isOpen = false;
-      waiting.end?.(outcome);
-    };
-    const timer = setTimeout(() => settle('unanswered'), waitMs);
-    const question: OpenPermission = { options, settle, answer, isOpen: true };
-    this.#permissions.set(id, question);
+    const question = new Question<PermissionOutcome>();
+    const timer = setTimeout(() => question.settle('unanswered'), waitMs);
+    void question.answer.then(() => clearTimeout(timer));
+    this.#permissions.set(id, { options, question });
     if (this.#stop !== null) this.closePermissions();
   }
 
@@ -110,8 +114,8 @@ export class RunControl {
   replyPermission(reply: PermissionReply): void {
     const { interaction_id: id, option_id: optionId } = reply;
     const open = this.#permissions.get(id);
-    if (open?.isOpen !== true) {
-      const openIds = [...this.#permissions].flatMap(([one, { isOpen }]) => (isOpen ? [one] : [])).join(', ');
+    if (open?.question.isOpen !== true) {
+      const openIds = this.#listOpenPermissions().join(', ');
       const why = openIds === '' ? 'no permission request is open' : `the open requests are ${openIds}`;
       throw new SluiceError('REPLY_NOT_EXPECTED', `No reply to ${id} is expected: ${why}.`);
     }
@@ -119,22 +123,23 @@ export class RunControl {
       const known = open.options.map((option) => option.id).join(', ');
       throw new SluiceError('INVALID_REPLY', `Invalid reply: ${id} has no option "${optionId}". Use one of: ${known}.`);
     }
-    open.settle(reply);
+    open.question.settle(reply);
   }
 
-  /** Waits for the answer to a permission request; can be called repeatedly. */
+  #listOpenPermissions(): string[] {
+    return [...this.#permissions].flatMap(([id, { question }]) => (question.isOpen ? [id] : []));
+  }
+
   async waitForPermission(id: string): Promise<PermissionOutcome> {
-    return (await this.#permissions.get(id)?.answer) ?? 'stopped';
+    return (await this.#permissions.get(id)?.question.answer) ?? 'stopped';
   }
 
-  /** Closes a permission request that the agent has withdrawn. */
   withdrawPermission(id: string): void {
-    this.#permissions.get(id)?.settle('withdrawn');
+    this.#permissions.get(id)?.question.settle('withdrawn');
   }
 
-  /** Closes all permission requests: no more answers are accepted. */
   closePermissions(): void {
-    for (const { settle } of this.#permissions.values()) settle('stopped');
+    for (const { question } of this.#permissions.values()) question.settle('stopped');
   }
 
   /** Accepts a user's reply; throws `REPLY_NOT_EXPECTED` if nothing was asked. */
@@ -146,36 +151,22 @@ export class RunControl {
           : `it is longer than ${MAX_REPLY_LENGTH} characters. Put long text into files`;
       throw new SluiceError('INVALID_REPLY', `Invalid reply: ${problem}.`);
     }
-    if (!this.#isAsking || this.#stop !== null) {
+    if (this.#question?.isOpen !== true) {
       const hasEnded = this.#isOver || this.#stop !== null;
       const why = hasEnded ? 'the run has ended' : 'the agent has not asked anything. Wait for user.input.required';
       throw new SluiceError('REPLY_NOT_EXPECTED', `No reply is expected: ${why}.`);
     }
-    this.#isAsking = false;
-    this.#reply = text;
-    this.#resolveReply?.();
+    this.#question.settle(text);
   }
 
-  async waitForAnswer(): Promise<ReplyOutcome> {
-    let unsubscribe: (() => void) | undefined;
-    try {
-      return await new Promise<ReplyOutcome>((resolve) => {
-        this.#resolveReply = () => resolve({ kind: 'reply', text: this.#reply ?? '' });
-        unsubscribe = this.onStop((stop) => resolve({ kind: 'stop', stop }));
-        if (this.#reply !== null) this.#resolveReply();
-      });
-    } finally {
-      unsubscribe?.();
-      this.#isAsking = false;
-      this.#reply = null;
-      this.#resolveReply = null;
-    }
+  async waitForReply(): Promise<string | Stop> {
+    return (this.#question ??= new Question()).answer;
   }
 
   /** Call this when the run has ended: later stops and replies have no effect. */
   end(): void {
     this.#isOver = true;
-    this.#isAsking = false;
+    this.#question = null;
     this.#listeners.clear();
     this.closePermissions();
   }

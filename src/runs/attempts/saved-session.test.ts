@@ -28,14 +28,17 @@ async function openHost(files: Readonly<Record<string, string>> = {}) {
   const ports = resolvePorts({ data: root, environment: { HOME: join(root, 'home') } });
   const spec = { engine: 'keeper', prompt: 'x', workdir: join(root, 'work') };
   const context = { id: 'r1', spec, launcher, ports, runDir } as never;
-  const progress = { progress: { sessionId: SESSION }, warnings: new Map() };
   return {
     root,
-    collect: async (artifacts: Partial<typeof NO_CHANGES> = {}) =>
-      collectSession({ ...(context as object), ...progress } as never, {
-        workdir: spec.workdir,
-        artifacts: { ...NO_CHANGES, ...artifacts },
-      }),
+    collect: async (artifacts: Partial<typeof NO_CHANGES> = {}, warnings: readonly string[] = []) =>
+      collectSession(
+        {
+          ...(context as object),
+          progress: { sessionId: SESSION, artifacts: { ...NO_CHANGES, ...artifacts } },
+          warnings: new Map(warnings.map((code) => [code, {}])),
+        } as never,
+        spec.workdir,
+      ),
     restore: async (bytes: Uint8Array, ownsFolder = true) =>
       restoreSession(context, bytes, { workdir: spec.workdir, ownsFolder }),
     read: async (path: string) => readFile(join(root, path), 'utf8'),
@@ -72,6 +75,11 @@ it('moves the recorded bytes, the files of the session and the changed files, an
   expect(await readdir(join(to.root, 'work'))).toEqual(['.keep', 'made.txt']);
   expect(await readdir(join(to.root, 'home/.codex'))).toEqual(['sessions']);
   expect(await readdir(join(to.root, 'home/.codex/sessions/2026'))).toEqual([`rollout-${SESSION}.jsonl`]);
+});
+
+it('does not collect a session if not all changed files are known', async () => {
+  const host = await openHost({ [`home/.codex/${ROLLOUT}`]: 'mine\n' });
+  expect(await host.collect({}, ['ARTIFACTS_INCOMPLETE'])).toEqual({ reason: 'its working folder has too many files' });
 });
 
 it('does not collect a session with links, or without files that are known', async () => {

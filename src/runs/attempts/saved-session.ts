@@ -19,11 +19,10 @@ import {
   openForReading,
   openInside,
   parseJson,
-  readSpan,
   removeFolder,
   withFolder,
 } from '../../base/files/index.js';
-import type { FsDiff } from '../../events/index.js';
+import { readContent } from '../cache/cached-result.js';
 import { fromRecordSchema } from '../../json/schema/index.js';
 import { selectAgentEnvironment } from '../launch/prepare-launch.js';
 import { getHomeFolder } from '../placement/run-container.js';
@@ -67,10 +66,10 @@ type SessionContext = Pick<RunContext, 'id' | 'spec' | 'launcher' | 'ports' | 'r
 /** Reads what another worker needs to resume a run. Its process must have exited. */
 export async function collectSession(
   context: SessionContext & Pick<RunContext, 'progress' | 'warnings'>,
-  { workdir, artifacts }: { readonly workdir: string; readonly artifacts: FsDiff },
+  workdir: string,
 ): Promise<SavedSession> {
-  const { launcher, progress, runDir } = context;
-  const session = progress.sessionId;
+  const { launcher, runDir } = context;
+  const { artifacts, sessionId: session } = context.progress;
   if (session === null || !launcher.canResume || !SESSION_ID.test(session))
     return { reason: `${launcher.engine} has no session that can be resumed` };
   if (context.warnings.has('ARTIFACTS_INCOMPLETE')) return { reason: 'its working folder has too many files' };
@@ -78,18 +77,12 @@ export async function collectSession(
     const pieces: { readonly file: SavedFile; readonly bytes: Uint8Array }[] = [];
     let left = MAX_BYTES;
     const add = async (path: string, handle: ReadableFile | undefined): Promise<void> => {
-      if (handle === undefined) throw new NotSavedError(`"${path}" is not a regular file`);
-      try {
-        const stats = await handle.stat();
-        const { mode = 0 } = stats as { readonly mode?: number };
-        if (stats.size > left || pieces.length === MAX_FILES)
-          throw new NotSavedError(`it has more than ${MAX_FILES} files or ${MAX_BYTES} bytes`);
-        const bytes = await readSpan(handle, 0, stats.size);
-        left -= bytes.length;
-        pieces.push({ file: { path, size: bytes.length, executable: (mode & 0o100) !== 0 }, bytes });
-      } finally {
-        await handle.close();
-      }
+      const content = await readContent(handle, pieces.length === MAX_FILES ? -1 : left);
+      if (content === 'missing') throw new NotSavedError(`"${path}" is not a regular file`);
+      if (content === 'too large') throw new NotSavedError(`it has more than ${MAX_FILES} files or ${MAX_BYTES} bytes`);
+      const { bytes, executable } = content;
+      left -= bytes.length;
+      pieces.push({ file: { path, size: bytes.length, executable }, bytes });
     };
     let sessionFiles = 0;
     for (const [number, { folder, paths }] of listSessionFolders(context).entries()) {
@@ -189,14 +182,9 @@ async function writeContent({ root, target, content, executable, isWork }: Writt
   }
 }
 
-async function hasContent(workdir: string, path: string, content: Uint8Array): Promise<boolean> {
-  const handle = await openInside(workdir, path);
-  if (handle === undefined) return false;
-  try {
-    return (await readSpan(handle, 0, content.length + 1)).equals(content);
-  } finally {
-    await handle.close();
-  }
+async function hasContent(workdir: string, path: string, expected: Uint8Array): Promise<boolean> {
+  const found = await readContent(await openInside(workdir, path), expected.length);
+  return typeof found !== 'string' && found.bytes.equals(expected);
 }
 
 /** Splits a saved session into its files; throws `SESSION_LOST` if it is damaged or too large. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { dirname, join, posix } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { lstat, rm, utimes } from 'node:fs/promises';
-import { getErrorCode, getErrorMessage, omitUndefined } from '../../base/index.js';
+import { getErrorCode, getErrorMessage, omitUndefined, type ReadableFile } from '../../base/index.js';
 import type { RunContext } from '../attempts/run-context.js';
 import { AttemptRecord } from '../capture/attempt-record.js';
 import { AnswerCollector } from '../judge/answer.js';
@@ -115,8 +115,7 @@ const UNCACHEABLE_WARNINGS: ReadonlySet<string> = new Set([
  * attempt, so it can be replayed. Its `cached_from` is the original run.
  */
 export async function emitCachedResult(context: RunContext, cached: CachedResult): Promise<RunResult> {
-  const { progress, spec } = context;
-  progress.attempts = 1;
+  const { spec } = context;
   const answer = new AnswerCollector('messages');
   const record = new AttemptRecord(context, { sessionId: null, reply: null, answer, cachedFrom: cached.run_id });
   try {
@@ -128,9 +127,7 @@ export async function emitCachedResult(context: RunContext, cached: CachedResult
     // Only successful results are cached.
     const verdict = spec.contract === undefined ? 'no_contract' : 'validated';
     const changes = hasChanges(result.artifacts) ? { fsDiff: result.artifacts } : {};
-    const { events } = await record.end({ exitCode: 0, signal: null, verdict, ...changes });
-    await record.emitEnd(events);
-    progress.tail = record.tail;
+    await record.end({ exitCode: 0, signal: null, verdict, ...changes });
     const ended = { captured: record.captured, attempts: 1, session_id: null, cached_from: cached.run_id };
     return { ...result, ...omitUndefined({ value }), ...ended };
   } finally {
@@ -178,7 +175,7 @@ export async function storeFiles(
     if (!isWorkPath(path)) return { reason: `${path} cannot be restored: it is outside the working folder or in .git` };
     let content: Content | 'missing' | 'too large';
     try {
-      content = await readContent(join(workdir, path), remainingBytes);
+      content = await readContent(await openForReading(join(workdir, path)), remainingBytes);
     } catch (error) {
       return { reason: getErrorMessage(error).replace(/\.$/, '') };
     }
@@ -206,7 +203,8 @@ export async function restoreFiles(store: string, workdir: string, files: readon
   for (const file of files) {
     if (!isWorkPath(file.path) || !/^[0-9a-f]{64}$/.test(file.sha256)) return false;
     const source = join(store, file.sha256);
-    const content = await readContent(source, remainingBytes).catch(() => 'missing' as const);
+    const handle = await openForReading(source).catch(() => undefined);
+    const content = await readContent(handle, remainingBytes).catch(() => 'missing' as const);
     if (typeof content === 'string') return false;
     const { bytes } = content;
     if (hashBytes(bytes) !== file.sha256) {
@@ -237,14 +235,17 @@ interface Content {
   readonly executable: boolean;
 }
 
-/** Reads a regular file; throws if it is a link or anything else. */
-async function readContent(path: string, maxBytes: number): Promise<Content | 'missing' | 'too large'> {
-  const handle = await openForReading(path);
+/** Reads an opened file and closes it; `missing` if it was not opened. */
+export async function readContent(
+  handle: ReadableFile | undefined,
+  maxBytes: number,
+): Promise<Content | 'missing' | 'too large'> {
   if (handle === undefined) return 'missing';
   try {
-    const { size, mode } = await handle.stat();
-    if (size > maxBytes) return 'too large';
-    return { bytes: await readSpan(handle, 0, size), executable: (mode & 0o100) !== 0 };
+    const stats = await handle.stat();
+    if (stats.size > maxBytes) return 'too large';
+    const { mode = 0 } = stats as { readonly mode?: number };
+    return { bytes: await readSpan(handle, 0, stats.size), executable: (mode & 0o100) !== 0 };
   } finally {
     await handle.close();
   }
@@ -254,7 +255,7 @@ async function readContent(path: string, maxBytes: number): Promise<Content | 'm
 async function compareFile(path: string, bytes: Buffer): Promise<'missing' | 'same' | 'different'> {
   try {
     if ((await lstat(path)).size !== bytes.length) return 'different';
-    const content = await readContent(path, bytes.length);
+    const content = await readContent(await openForReading(path), bytes.length);
     if (content === 'missing') return content;
     return content !== 'too large' && content.bytes.equals(bytes) ? 'same' : 'different';
   } catch (error) {

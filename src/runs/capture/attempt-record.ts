@@ -3,19 +3,12 @@ import type { AttemptCapture, AttemptMeta, CapturedChunk, StreamDigest } from '.
 import { omitUndefined } from '../../base/index.js';
 import type { RunSandbox } from '../../store/records/index.js';
 import { advanceTail, createTranslator, isRasp } from '../../events/index.js';
-import type {
-  AttemptEnd,
-  AttemptTail,
-  DrainResult,
-  DriftSummary,
-  Emitted,
-  FcmpEvent,
-  Translator,
-} from '../../events/index.js';
+import type { AttemptEnd, DrainResult, Emitted, FcmpEvent, Translator } from '../../events/index.js';
 import type { AnswerCollector } from '../judge/answer.js';
-import { getRunMode, type RunContext } from '../attempts/run-context.js';
+import { addFindings, getRunMode, type RunContext } from '../attempts/run-context.js';
+import { addDrift, mergeFsDiffs } from '../result/run-findings.js';
 
-export interface RecordedStart {
+interface RecordedStart {
   /** The session it resumes; null for a new one. */
   readonly sessionId: string | null;
   readonly reply: string | null;
@@ -24,12 +17,12 @@ export interface RecordedStart {
   readonly cachedFrom?: string;
 }
 
-export interface PublicationObserver {
+interface PublicationObserver {
   beforePublishing(events: readonly Emitted[]): Promise<void>;
   afterPublishing(): void;
 }
 
-export interface RecordedEnd extends Omit<AttemptEnd, 'warnings'> {
+interface RecordedEnd extends Omit<AttemptEnd, 'warnings'> {
   readonly pid?: number | undefined;
   readonly version?: string | undefined;
   readonly sandbox?: RunSandbox | undefined;
@@ -47,9 +40,9 @@ function* splitBytes(bytes: Uint8Array): Generator<Uint8Array> {
 }
 
 /**
- * Records an attempt and publishes its events. The order is crash-safe: bytes are written before the events parsed from
- * them, the meta file before the last events, and everything is written before it is published. Events use the times
- * recorded in the files, so a replay produces the same events.
+ * Records the run's next attempt and publishes its events. The order is crash-safe: bytes are written before the events
+ * parsed from them, the meta file before the last events, and everything is written before it is published. Events use
+ * the times recorded in the files, so a replay produces the same events.
  */
 export class AttemptRecord {
   readonly #context: RunContext;
@@ -63,20 +56,19 @@ export class AttemptRecord {
   #now: number;
   /** The time of the events that are being emitted. */
   #emitTime: number;
-  /** The last published events. */
-  tail: AttemptTail;
   observer: PublicationObserver | null = null;
   #drained: DrainResult | null = null;
 
   constructor(context: RunContext, { sessionId, reply, answer, cachedFrom }: RecordedStart) {
     const { id, launcher, ports, progress, spec } = context;
+    progress.attempts += 1;
+    progress.sessionId = sessionId;
     this.#context = context;
     this.#attempt = progress.attempts;
     this.#answer = answer;
     this.#startedAt = Math.floor(ports.clock());
     this.#now = this.#startedAt;
     this.#emitTime = this.#startedAt;
-    this.tail = progress.tail;
     const isCached = cachedFrom !== undefined;
     const [engine, format] = isCached ? ['generic', 'generic'] : [spec.engine, launcher.format];
     const terminal = !isCached && spec.terminal === true;
@@ -87,7 +79,7 @@ export class AttemptRecord {
       runId: id,
       attempt: this.#attempt,
       mode,
-      fcmpSeq: this.tail.fcmp?.seq,
+      fcmpSeq: progress.tail.fcmp?.seq,
       sessionId: sessionId ?? undefined,
       reply: reply ?? undefined,
       cachedFrom,
@@ -105,11 +97,6 @@ export class AttemptRecord {
       session_id: sessionId,
       ...omitUndefined({ reply: reply ?? undefined, cached_from: cachedFrom }),
     };
-  }
-
-  /** Unknown types and fields in the engine's output, or null. */
-  get drift(): DriftSummary | null {
-    return this.#translator.drift();
   }
 
   /** Digests of each captured stream; final after `end`. */
@@ -132,10 +119,8 @@ export class AttemptRecord {
     if (start.input !== '') await this.#capture.writeInput(Buffer.from(start.input));
   }
 
-  /** Stores output and publishes the events parsed from it. */
-  async write(chunks: readonly CapturedChunk[]): Promise<readonly Emitted[]> {
+  async write(chunks: readonly CapturedChunk[]): Promise<void> {
     await this.#capture?.write(chunks);
-    const published: Emitted[][] = [];
     let events: Emitted[] = [];
     for (const { stream, bytes, ms } of chunks) {
       this.#emitTime = this.#startedAt + ms;
@@ -144,17 +129,16 @@ export class AttemptRecord {
         for (const emitted of this.#translator.push(stream, slice)) events.push(emitted);
         if (events.length < MAX_EVENTS_PER_BATCH) continue;
         await this.#addAndEmit(events);
-        published.push(events);
         events = [];
       }
     }
     await this.#addAndEmit(events);
-    return [...published.flat(), ...events];
   }
 
   async #addAndEmit(events: readonly Emitted[]): Promise<void> {
     this.#answer.addEvents(events);
     await this.#emit(events);
+    addFindings(this.#context, events);
   }
 
   /** Returns the findings from the output so far; the attempt continues. */
@@ -162,21 +146,29 @@ export class AttemptRecord {
     return this.#translator.peek();
   }
 
-  /** Marks the end of the bytes. `emitEnd` publishes the pending events, because only `end` writes their time to the files. */
+  /** Marks the end of the bytes. `end` publishes the pending events, because only it writes their time to the files. */
   drain(exit: Pick<AttemptEnd, 'exitCode' | 'signal'>): DrainResult {
     this.#emitTime = this.#startedAt + this.now();
     this.#drained = this.#translator.drain(exit);
     this.#answer.addEvents(this.#drained.events);
+    addFindings(this.#context, this.#drained.events);
     return this.#drained;
   }
 
-  /** Records how the attempt ended, and returns its last events, which `emitEnd` publishes. */
+  /**
+   * Records how the attempt ended, and publishes its last events. A question is open before that, because a reader could
+   * answer at once.
+   */
   async end(end: RecordedEnd): Promise<{ readonly events: readonly Emitted[]; readonly last: FcmpEvent }> {
-    const { folder } = this.#context;
+    const { control, folder, journal, ports, progress } = this.#context;
     const drained = this.#drained ?? this.drain(end);
     await this.#capture?.close();
-    if (end.fsDiff !== undefined) await writeFsDiff(folder, this.#attempt, end.fsDiff);
-    const events = [...drained.events, ...this.#translator.end(end)];
+    if (end.fsDiff !== undefined) {
+      progress.artifacts = mergeFsDiffs(progress.artifacts, end.fsDiff);
+      await writeFsDiff(folder, this.#attempt, end.fsDiff);
+    }
+    const lastEvents = this.#translator.end(end);
+    const events = [...drained.events, ...lastEvents];
     const { exitCode, signal, verdict, reason, cause, pid, version, sandbox } = end;
     await writeAttemptMeta(folder, this.#attempt, {
       ...this.#meta,
@@ -189,19 +181,23 @@ export class AttemptRecord {
     });
     const last = events.findLast(({ protocol }) => protocol === 'fcmp');
     if (last?.protocol !== 'fcmp') throw new TypeError('An attempt always ends with an FCMP event.');
+    addFindings(this.#context, lastEvents);
+    if (last.event.type === 'user.input.required') {
+      control.ask();
+      await ports.onQuestion();
+    }
+    await this.#emit(events);
+    const drift = this.#translator.drift();
+    progress.drift = addDrift(progress.drift, drift);
+    if (drift !== null) await journal.writeDrift(drift);
     return { events, last: last.event };
   }
 
-  async emitEnd(events: readonly Emitted[]): Promise<void> {
-    await this.#emit(events);
-    const { drift } = this;
-    if (drift !== null) await this.#context.journal.writeDrift(drift);
-  }
-
   async #emit(events: readonly Emitted[]): Promise<void> {
-    this.tail = advanceTail(this.tail, events);
+    const { journal, progress } = this.#context;
+    progress.tail = advanceTail(progress.tail, events);
     await this.observer?.beforePublishing(events);
-    await this.#context.journal.write(events);
+    await journal.write(events);
     this.observer?.afterPublishing();
   }
 

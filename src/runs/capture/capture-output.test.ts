@@ -16,8 +16,7 @@ function startCapture(output: AsyncGenerator<OutputChunk, void>, changes: Partia
   const options: CaptureOptions = {
     output: { read: async () => (await output.next()).value ?? null, abandon: () => void output.return() },
     limiter: new OutputLimiter(resolveLimits(), 0),
-    mask: (_, received) => received,
-    endMask: () => [],
+    secrets: { mask: (_, received) => received, endMask: () => [] },
     now: () => 0,
     async store(chunks) {
       batches.push(chunks.map((chunk) => new TextDecoder().decode(chunk.bytes)));
@@ -69,7 +68,9 @@ describe('process output', () => {
   });
 
   it('includes the bytes that masking held back', async () => {
-    const { batches, done } = startCapture(print(out('a')), { endMask: () => [out('held')] });
+    const { batches, done } = startCapture(print(out('a')), {
+      secrets: { mask: (_, received) => received, endMask: () => [{ stream: 'stdout', bytes: bytes('held') }] },
+    });
     await done;
     expect(batches.flat()).toEqual(['a', 'held']);
   });

@@ -3,13 +3,12 @@ import type { StreamName } from '../../events/index.js';
 import type { Stop } from '../attempts/run-control.js';
 import type { ResolvedLimits } from '../spec/check-run-spec.js';
 import type { OutputQueue } from '../process/output-queue.js';
+import type { AttemptSecrets } from '../secrets/compile-secrets.js';
 
 export interface CaptureOptions {
   readonly output: Pick<OutputQueue, 'read' | 'abandon'>;
   readonly limiter: OutputLimiter;
-  /** Masks secrets without changing the length; can hold back bytes that might be the start of a secret. */
-  mask(stream: StreamName, bytes: Uint8Array): Uint8Array;
-  endMask(): readonly { readonly stream: StreamName; readonly bytes: Uint8Array }[];
+  readonly secrets: Pick<AttemptSecrets, 'mask' | 'endMask'>;
   /** Milliseconds since the attempt started. */
   now(): number;
   store(chunks: readonly CapturedChunk[]): Promise<void>;
@@ -17,14 +16,13 @@ export interface CaptureOptions {
   /** Stops the process because its output cannot be stored. */
   abandon(): void;
   readonly idleMs: number;
-  readonly isContinued?: boolean;
   /** For a two-way agent. */
-  readonly conversation?: CapturedConversation;
+  readonly conversation?: CapturedConversation | null;
 }
 
 /** A captured process's conversation. Input to the agent is stored before it is sent. */
 export interface CapturedConversation {
-  /** Called once per turn with a function that stores `bytes`, then calls `deliver` to send them. */
+  /** Called at the start with a function that stores `bytes`, then calls `deliver` to send them. */
   start(send: (bytes: Uint8Array, deliver: () => void) => void): void;
   /** Receives the agent's unmasked stdout. */
   receive(bytes: Uint8Array): void;
@@ -41,94 +39,77 @@ const MAX_WAITING_BYTES = 256 * 1024;
  * the process has to wait.
  */
 export async function captureOutput(options: CaptureOptions): Promise<void> {
-  const writer = new BatchWriter(options);
-  const { conversation } = options;
+  const { output, limiter, secrets, conversation } = options;
+  const writer = createBatchWriter(options);
   const idle = watchIdleness(options);
   const add = (stream: StreamName, bytes: Uint8Array): void => {
     if (bytes.length > 0) writer.add({ stream, bytes, ms: options.now() });
   };
-  if (options.isContinued !== true)
-    conversation?.start((bytes, deliver) => writer.add({ stream: 'stdin', bytes, ms: options.now() }, deliver));
+  conversation?.start((bytes, onStored) => writer.add({ stream: 'stdin', bytes, ms: options.now(), onStored }));
   try {
     idle.startWaiting();
-    for (let next = await options.output.read(); next !== null; next = await options.output.read()) {
+    for (let next = await output.read(); next !== null; next = await output.read()) {
       const { stream, bytes } = next;
       idle.stopWaiting();
-      const { kept, stop } = options.limiter.limit(stream, bytes);
-      add(stream, options.mask(stream, kept));
+      const { kept, stop } = limiter.limit(stream, bytes);
+      add(stream, secrets.mask(stream, kept));
       if (stream === 'stdout') conversation?.receive(kept);
       if (stop !== null) {
         options.stop(stop);
-        options.output.abandon();
+        output.abandon();
         break;
       }
       await writer.waitForSpace();
       idle.startWaiting();
     }
   } catch (error) {
-    options.output.abandon();
+    output.abandon();
     throw error;
   } finally {
     idle.end();
   }
-  for (const { stream, bytes } of options.endMask()) add(stream, bytes);
+  for (const { stream, bytes } of secrets.endMask()) add(stream, bytes);
   await writer.finish();
 }
 
-/** Writes one batch at a time while collecting the next. */
-class BatchWriter {
-  readonly #options: Pick<CaptureOptions, 'store' | 'abandon'>;
-  #waiting: CapturedChunk[] = [];
-  /** Callbacks to run once the pending chunks are stored. */
-  #callbacks: (() => void)[] = [];
-  #bytes = 0;
-  #writing: Promise<void> | null = null;
-  #failure: { readonly error: unknown } | null = null;
+/** Writes one batch at a time while collecting the next. Nothing is written after a failure, which `finish` throws. */
+function createBatchWriter({ store, abandon }: Pick<CaptureOptions, 'store' | 'abandon'>) {
+  let waiting: (CapturedChunk & { readonly onStored?: () => void })[] = [];
+  let waitingBytes = 0;
+  let writing: Promise<void> | null = null;
+  let failure: { readonly error: unknown } | null = null;
 
-  constructor(options: Pick<CaptureOptions, 'store' | 'abandon'>) {
-    this.#options = options;
-  }
-
-  add(chunk: CapturedChunk, onStored?: () => void): void {
-    this.#waiting.push(chunk);
-    if (onStored !== undefined) this.#callbacks.push(onStored);
-    this.#bytes += chunk.bytes.length;
-    if (this.#writing === null) this.#write();
-  }
-
-  /** Resolves when more output can be added. */
-  async waitForSpace(): Promise<void> {
-    while (this.#bytes > MAX_WAITING_BYTES && this.#writing !== null) await this.#writing;
-  }
-
-  /** Resolves when everything is stored; throws the error if that failed. */
-  async finish(): Promise<void> {
-    while (this.#writing !== null) await this.#writing;
-    if (this.#failure !== null) throw this.#failure.error;
-  }
-
-  #write(): void {
-    const chunks = this.#waiting;
-    const callbacks = this.#callbacks;
-    this.#waiting = [];
-    this.#callbacks = [];
-    this.#bytes = 0;
-    if (this.#failure !== null) return;
-    this.#writing = this.#store(chunks).finally(() => {
-      this.#writing = null;
-      if (this.#failure === null) for (const callback of callbacks) callback();
-      if (this.#waiting.length > 0) this.#write();
-    });
-  }
-
-  async #store(chunks: readonly CapturedChunk[]): Promise<void> {
-    try {
-      await this.#options.store(chunks);
-    } catch (error) {
-      this.#failure = { error };
-      this.#options.abandon();
+  async function writeAll(): Promise<void> {
+    while (waiting.length > 0 && failure === null) {
+      const batch = waiting;
+      waiting = [];
+      waitingBytes = 0;
+      try {
+        await store(batch);
+        for (const { onStored } of batch) onStored?.();
+      } catch (error) {
+        failure = { error };
+        abandon();
+      }
     }
+    writing = null;
   }
+
+  return {
+    add(chunk: (typeof waiting)[number]): void {
+      if (failure !== null) return;
+      waiting.push(chunk);
+      waitingBytes += chunk.bytes.length;
+      writing ??= writeAll();
+    },
+    async waitForSpace(): Promise<void> {
+      if (waitingBytes > MAX_WAITING_BYTES) await writing;
+    },
+    async finish(): Promise<void> {
+      await writing;
+      if (failure !== null) throw failure.error;
+    },
+  };
 }
 
 /** Stops a process that prints nothing for too long. Only the time spent waiting for output counts. */

@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { LOG_START, comparePositions, getPosition } from '../../events/index.js';
 import type { Emitted, FcmpEvent, LogPosition } from '../../events/index.js';
 import { openEventTail, type RunFolder } from '../run-folder/index.js';
@@ -20,7 +21,8 @@ export class EventFeed implements AsyncIterable<Emitted> {
   readonly #order = new ProtocolOrder();
   readonly #recent = new RecentEvents();
   readonly #readers = new Set<{ next: number }>();
-  #waiting: (() => void)[] = [];
+  /** Emits `change` when readers can continue. */
+  readonly #progress = new EventEmitter().setMaxListeners(0);
   #hasEnded = false;
   #failure: SluiceError | null = null;
 
@@ -40,14 +42,14 @@ export class EventFeed implements AsyncIterable<Emitted> {
       if (protocol === 'fcmp') this.#onEvent?.(event);
     }
     this.#recent.add(events, needed);
-    this.#wake();
+    this.#progress.emit('change');
   }
 
   /** Ends the feed; with a failure if events could not be stored. */
   end(failure: SluiceError | null = null): void {
     this.#hasEnded = true;
     this.#failure = failure;
-    this.#wake();
+    this.#progress.emit('change');
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Emitted, undefined> {
@@ -59,9 +61,7 @@ export class EventFeed implements AsyncIterable<Emitted> {
         while (reader.next >= this.#order.length) {
           if (this.#failure !== null) throw this.#failure;
           if (this.#hasEnded) return undefined;
-          await new Promise<void>((wake) => {
-            this.#waiting.push(wake);
-          });
+          await once(this.#progress, 'change');
         }
         const emitted = this.#recent.at(reader.next) ?? (await logReader.at(reader.next));
         logReader.markRead(emitted);
@@ -72,12 +72,6 @@ export class EventFeed implements AsyncIterable<Emitted> {
       this.#readers.delete(reader);
       await logReader.close();
     }
-  }
-
-  #wake(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const wake of waiting) wake();
   }
 }
 
@@ -102,10 +96,8 @@ class LogReader {
   /** Returns the event with this number, which must be the first that was not marked as read. */
   async at(index: number): Promise<Emitted> {
     const protocol = this.#order.at(index);
-    if (this.#pages[protocol].length === 0) {
-      const limit = this.#countAhead(protocol, index);
-      this.#pages[protocol] = [...(await this.#logs[protocol].read(this.#last[protocol], limit))];
-    }
+    if (this.#pages[protocol].length === 0)
+      this.#pages[protocol] = [...(await this.#logs[protocol].read(this.#last[protocol]))];
     const [next] = this.#pages[protocol];
     if (next !== undefined) return next;
     throw new SluiceError(
@@ -123,26 +115,18 @@ class LogReader {
   async close(): Promise<void> {
     for (const log of Object.values(this.#logs)) await log.close();
   }
-
-  /** Counts the published events of a protocol among the next ones. */
-  #countAhead(protocol: Protocol, index: number): number {
-    let count = 0;
-    const end = Math.min(this.#order.length, index + PAGE_SIZE);
-    for (let next = index; next < end; next += 1) if (this.#order.at(next) === protocol) count += 1;
-    return count;
-  }
 }
 
 interface ProtocolLog {
-  /** Returns the next events after a position; about `limit`, none if there are no more. */
-  read(after: LogPosition, limit: number): Promise<readonly Emitted[]>;
+  /** Returns the next events after a position; none if there are no more. */
+  read(after: LogPosition): Promise<readonly Emitted[]>;
   close(): Promise<void>;
 }
 
 function readStore(log: Pick<EventLog, 'read'>, runId: string, protocol: Protocol): ProtocolLog {
   return {
-    read: async ({ attempt, seq }, limit) =>
-      log.read({ runId, protocol, after: protocol === 'rasp' ? `${attempt}:${seq}` : seq, limit }),
+    read: async ({ attempt, seq }) =>
+      log.read({ runId, protocol, after: protocol === 'rasp' ? `${attempt}:${seq}` : seq, limit: PAGE_SIZE }),
     close: async () => undefined,
   };
 }

@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { getErrorMessage, type Logger } from '../../base/index.js';
 import { packEvents, type DriftSummary, type Emitted, type EventPack } from '../../events/index.js';
@@ -39,12 +40,12 @@ export class RunJournal {
   readonly size = { events: 0, characters: 0 };
   #waiting: Batch[] = [];
   #waitingBytes = 0;
-  #written = 0;
-  #stored = 0;
-  #isDraining = false;
+  /** Settles when everything is in the log, or failed. */
+  #draining: Promise<void> | null = null;
   #isUnavailable = false;
-  #failure: Error | undefined;
-  #waiters: (() => void)[] = [];
+  #failure: { readonly error: unknown } | null = null;
+  /** Emits `change` when a writer may continue. */
+  readonly #progress = new EventEmitter();
 
   constructor(runId: string, ports: JournalPorts) {
     this.#runId = runId;
@@ -68,7 +69,6 @@ export class RunJournal {
     feed.publish(events);
   }
 
-  /** Stores the counts of unknown types and fields in an attempt's output. */
   async writeDrift(summary: DriftSummary): Promise<void> {
     await this.#ports.files.appendDrift(summary);
   }
@@ -76,46 +76,31 @@ export class RunJournal {
   /** Resolves when everything is stored and published. */
   async close(): Promise<void> {
     try {
-      await this.#waitUntil(() => this.#stored === this.#written);
+      await this.#draining;
+      this.#throwFailure();
     } finally {
       await this.#ports.files.close();
     }
   }
 
   async #enqueue(batch: Batch, log: EventLog): Promise<void> {
-    const { events, inFolder } = batch;
     // Awaited below. If the log fails first, this prevents an unhandled rejection.
-    inFolder.catch(() => undefined);
+    batch.inFolder.catch(() => undefined);
+    this.#throwFailure();
     this.#waiting.push(batch);
-    this.#waitingBytes += sumSizes(events);
-    this.#written += 1;
-    const batchNumber = this.#written;
-    if (!this.#isDraining) void this.#drain(log);
-    await this.#waitUntil(
-      () => this.#stored >= batchNumber || (this.#isUnavailable && this.#waitingBytes <= MAX_WAITING_BYTES),
-    );
-    await inFolder;
+    this.#waitingBytes += sumSizes(batch.events);
+    this.#draining ??= this.#drain(log);
+    while (this.#draining !== null && !(this.#isUnavailable && this.#waitingBytes <= MAX_WAITING_BYTES))
+      await once(this.#progress, 'change');
+    this.#throwFailure();
+    await batch.inFolder;
   }
 
-  async #waitUntil(isReached: () => boolean): Promise<void> {
-    for (;;) {
-      if (this.#failure !== undefined) throw this.#failure;
-      if (isReached()) return;
-      await new Promise<void>((wake) => {
-        this.#waiters.push(wake);
-      });
-    }
-  }
-
-  #wakeWaiters(): void {
-    const waiters = this.#waiters;
-    this.#waiters = [];
-    for (const wake of waiters) wake();
+  #throwFailure(): void {
+    if (this.#failure !== null) throw this.#failure.error;
   }
 
   async #drain(log: EventLog): Promise<void> {
-    this.#isDraining = true;
-    const { feed } = this.#ports;
     try {
       while (this.#waiting.length > 0) {
         const batches = this.#waiting;
@@ -123,16 +108,14 @@ export class RunJournal {
         const events = batches.flatMap((batch) => batch.events);
         const packs = batches.flatMap((batch) => batch.packs);
         await Promise.all([this.#append(log, events, packs), ...batches.map(({ inFolder }) => inFolder)]);
-        feed.publish(events);
+        this.#ports.feed.publish(events);
         this.#waitingBytes -= sumSizes(events);
-        this.#stored += batches.length;
-        this.#wakeWaiters();
       }
     } catch (error) {
-      this.#failure = error instanceof Error ? error : new Error(getErrorMessage(error));
-      this.#wakeWaiters();
+      this.#failure = { error };
     }
-    this.#isDraining = false;
+    this.#draining = null;
+    this.#progress.emit('change');
   }
 
   /** Appends events, with retries: the log ignores events that it already has. */
@@ -152,7 +135,7 @@ export class RunJournal {
         if (!this.#isUnavailable)
           logger.warn('event log not available, the run continues', { ...fields, error: getErrorMessage(error) });
         this.#isUnavailable = true;
-        this.#wakeWaiters();
+        this.#progress.emit('change');
         const ms = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt);
         await pause(ms, undefined, { signal: ending }).catch(() => undefined);
       }

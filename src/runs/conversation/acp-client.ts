@@ -1,7 +1,7 @@
 import { get, PERMISSION_METHOD, isRecord, readPermissionRequest, type RpcId } from '../../events/index.js';
 import { getErrorMessage } from '../../base/index.js';
 import { VERSION } from '../../base/files/index.js';
-import type { AgentClientPorts, AgentRequest, AnswerAuthor, ClientLimits } from './agent-client.js';
+import type { AgentClientPorts, AgentRequest, AnswerAuthor } from './agent-client.js';
 import { findUnsupported } from '../ports/run-inputs.js';
 import type { Attachment, AcceptedInputs, McpServer, RunInputs } from '../ports/run-inputs.js';
 import { RpcClient } from './rpc-client.js';
@@ -22,8 +22,8 @@ export class AcpClient extends RpcClient {
   canResume = false;
   #sessionId: string | null = null;
 
-  constructor(request: AgentRequest, ports: AgentClientPorts, limits: ClientLimits = {}) {
-    super(request, ports, { engine: 'acp', envelope: { jsonrpc: '2.0' }, ...limits });
+  constructor(request: AgentRequest, ports: AgentClientPorts) {
+    super(request, ports, 'acp', { jsonrpc: '2.0' });
   }
 
   get #inputs(): RunInputs {
@@ -48,8 +48,8 @@ export class AcpClient extends RpcClient {
       this.canResume = canLoad || canResume;
       const unsupported = findUnsupported(this.#inputs, readAccepts(result));
       if (unsupported !== undefined) {
-        this.close();
-        return this.ports.onUnsupported(unsupported);
+        const reason = `The prompt was not sent: the agent does not accept ${unsupported}.`;
+        return this.fail({ verdict: 'not_started', reason, hint: 'Use another engine.' });
       }
       const content = [{ type: 'text', text: prompt }, ...this.#inputs.attachments.map(toContentBlock)];
       const next = (id: string, opened: object): void => this.#prepareSession(id, opened, () => this.#prompt(content));

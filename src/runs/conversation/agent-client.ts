@@ -1,4 +1,5 @@
 import type { RpcId } from '../../events/index.js';
+import type { Stop } from '../attempts/run-control.js';
 import type { ConversationRequest } from '../launchers/launcher.js';
 
 export interface AgentRequest extends ConversationRequest {
@@ -8,6 +9,8 @@ export interface AgentRequest extends ConversationRequest {
   readonly model?: string;
   /** Whether the agent may stay in a mode that approves tool calls automatically. */
   readonly keepMode: boolean;
+  /** The time limit for each step before the prompt; two minutes by default. */
+  readonly handshakeMs?: number;
 }
 
 export interface AgentClientPorts {
@@ -19,21 +22,14 @@ export interface AgentClientPorts {
   writeFile(path: string, text: string): Promise<void>;
   /** Called when the turn has ended or the agent refused to start it. */
   onEnd(): void;
-  onSessionLost(reason: string): void;
-  onUnsupported(what: string): void;
-  onProtocolViolation(reason: string): void;
+  /** Called once if the conversation cannot continue. */
+  onFailure(stop: Stop): void;
 }
 
 export interface AnswerAuthor {
   readonly by: 'rule' | 'person';
   readonly who?: string;
   readonly why?: string;
-}
-
-/** Conversation limits, overridden in tests. */
-export interface ClientLimits {
-  /** The time limit for each step before the prompt. */
-  readonly handshakeMs?: number;
 }
 
 const HANDSHAKE_MS = 120_000;
@@ -67,15 +63,13 @@ export abstract class TurnClient<Question> {
   protected hasResponded = false;
   #questionCount = 0;
   #isClosed = false;
-  readonly #handshakeMs: number;
   #timer: NodeJS.Timeout | undefined;
   #requests = 0;
   #strayLines = 0;
 
-  constructor(request: AgentRequest, ports: AgentClientPorts, { handshakeMs = HANDSHAKE_MS }: ClientLimits) {
+  constructor(request: AgentRequest, ports: AgentClientPorts) {
     this.request = request;
     this.ports = ports;
-    this.#handshakeMs = handshakeMs;
   }
 
   /** Starts the conversation with its first prompt. */
@@ -123,9 +117,10 @@ export abstract class TurnClient<Question> {
 
   /** Limits the time for the response to a request before the prompt. */
   protected startHandshake(method: string): void {
+    const { handshakeMs = HANDSHAKE_MS } = this.request;
     clearTimeout(this.#timer);
-    const reason = `it did not respond to ${method} within ${Math.round(this.#handshakeMs / 1000)} s`;
-    this.#timer = setTimeout(() => this.reportViolation(reason), this.#handshakeMs).unref();
+    const reason = `it did not respond to ${method} within ${Math.round(handshakeMs / 1000)} s`;
+    this.#timer = setTimeout(() => this.reportViolation(reason), handshakeMs).unref();
   }
 
   protected readStrayLine(): void {
@@ -143,9 +138,14 @@ export abstract class TurnClient<Question> {
   }
 
   protected reportViolation(reason: string): void {
+    const hint = 'Check its output in the run folder.';
+    this.fail({ verdict: 'protocol_broken', reason: `The agent violated the protocol: ${reason}.`, hint });
+  }
+
+  protected fail(stop: Stop): void {
     if (this.#isClosed) return;
     this.close();
-    this.ports.onProtocolViolation(reason);
+    this.ports.onFailure(stop);
   }
 
   protected addQuestion(question: Question, kind: string | null): void {

@@ -1,6 +1,6 @@
 import { get, isApproval, type RpcId } from '../../events/index.js';
 import { VERSION } from '../../base/files/index.js';
-import type { AgentClientPorts, AgentRequest, AnswerAuthor, ClientLimits } from './agent-client.js';
+import type { AgentClientPorts, AgentRequest, AnswerAuthor } from './agent-client.js';
 import type { Attachment } from '../ports/run-inputs.js';
 import { RpcClient } from './rpc-client.js';
 
@@ -12,9 +12,9 @@ export class AppServerClient extends RpcClient {
   #threadId: string | null = null;
   #turnId: string | null = null;
 
-  constructor(request: AgentRequest, ports: AgentClientPorts, limits: ClientLimits = {}) {
+  constructor(request: AgentRequest, ports: AgentClientPorts) {
     // Codex omits the JSON-RPC version.
-    super(request, ports, { engine: 'codex', envelope: {}, ...limits });
+    super(request, ports, 'codex', {});
   }
 
   start(prompt: string): void {

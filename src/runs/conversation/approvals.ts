@@ -4,17 +4,15 @@ import { isWithin } from '../../base/files/index.js';
 import { get, isRecord, type FcmpData, type PermissionOption } from '../../events/index.js';
 import type { ApprovalRule, RunSpec } from '../../store/records/index.js';
 import type { PermissionOutcome } from '../attempts/run-control.js';
+import type { AnswerAuthor } from './agent-client.js';
 
 export type PermissionQuestion = FcmpData<'permission.required'>;
 
 /** An answer that its process exited too early to receive. */
-export interface StoredAnswer {
+export interface StoredAnswer extends AnswerAuthor {
   readonly question: PermissionQuestion;
   readonly decide: 'allow' | 'deny';
   readonly optionId: string;
-  readonly by: 'rule' | 'person';
-  readonly who?: string;
-  readonly why?: string;
 }
 
 /** The id of the option in a denial if the agent offered no option to deny. */
@@ -65,7 +63,7 @@ export function decideByRules(question: PermissionQuestion, kind: string | null,
     case 'ask': {
       const rule = rules.find((one) => matches(one, question, workdir));
       if (rule === undefined) return { decide: 'ask' };
-      return rule.why === undefined ? { decide: rule.decide } : { decide: rule.decide, why: rule.why };
+      return { decide: rule.decide, ...omitUndefined({ why: rule.why }) };
     }
   }
 }
@@ -144,11 +142,7 @@ export function listPaths({ diff = [], locations = [], input }: PermissionQuesti
  * denial can be sent without an option, an approval cannot.
  */
 export function chooseOption(options: readonly PermissionOption[], decide: 'allow' | 'deny'): PermissionOption | null {
-  const kinds =
-    decide === 'allow' ? (['allow_once', 'allow_always'] as const) : (['reject_once', 'reject_always'] as const);
-  for (const kind of kinds) {
-    const option = options.find((one) => one.kind === kind);
-    if (option !== undefined) return option;
-  }
-  return null;
+  const kind = decide === 'allow' ? 'allow' : 'reject';
+  const find = (wanted: PermissionOption['kind']) => options.find((option) => option.kind === wanted);
+  return find(`${kind}_once`) ?? find(`${kind}_always`) ?? null;
 }

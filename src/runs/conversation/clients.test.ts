@@ -5,33 +5,35 @@ import { arbitraryCut } from '../../events/contract/damage.contract.js';
 import { createTranslator } from '../../events/index.js';
 import type { Emitted } from '../../events/index.js';
 import { AcpClient } from './acp-client.js';
-import type { AgentClient, AgentClientPorts, ClientLimits } from './agent-client.js';
+import type { AgentClient, AgentClientPorts, AgentRequest } from './agent-client.js';
 import { AppServerClient } from './app-server-client.js';
 import { StreamJsonClient } from './stream-json-client.js';
 
 const REQUEST = { prompt: '', workdir: '/workspace', sessionId: null, keepMode: false } as const;
 const FIXTURES = '../../events/engines';
 
+type Limits = Pick<AgentRequest, 'handshakeMs'>;
+
 const CASES = [
   [
     'acp',
     'acp/fixtures/opencode-1.18.18/permission',
-    (ports: AgentClientPorts, limits?: ClientLimits) => new AcpClient(REQUEST, ports, limits),
+    (ports: AgentClientPorts, limits?: Limits) => new AcpClient({ ...REQUEST, ...limits }, ports),
   ],
   [
     'claude',
     'claude/fixtures/2.1.325/p-permission.stream-json-input',
-    (ports: AgentClientPorts, limits?: ClientLimits) => new StreamJsonClient('claude', REQUEST, ports, limits),
+    (ports: AgentClientPorts, limits?: Limits) => new StreamJsonClient('claude', { ...REQUEST, ...limits }, ports),
   ],
   [
     'qwen',
     'qwen/fixtures/0.24.4/p-permission.stream-json-input',
-    (ports: AgentClientPorts, limits?: ClientLimits) => new StreamJsonClient('qwen', REQUEST, ports, limits),
+    (ports: AgentClientPorts, limits?: Limits) => new StreamJsonClient('qwen', { ...REQUEST, ...limits }, ports),
   ],
   [
     'codex',
     'codex/fixtures/0.166.0/p-permission.app-server',
-    (ports: AgentClientPorts, limits?: ClientLimits) => new AppServerClient(REQUEST, ports, limits),
+    (ports: AgentClientPorts, limits?: Limits) => new AppServerClient({ ...REQUEST, ...limits }, ports),
   ],
 ] as const;
 
@@ -57,9 +59,7 @@ function runConversation(
     readFile: async () => '',
     writeFile: async () => undefined,
     onEnd: () => ends.push('end'),
-    onSessionLost: () => ends.push('lost'),
-    onUnsupported: () => ends.push('unsupported'),
-    onProtocolViolation: () => ends.push('broken'),
+    onFailure: ({ verdict }) => ends.push(verdict),
   });
   client.start('Do it.');
   for (const chunk of chunks) {
@@ -134,9 +134,7 @@ describe.each(CASES)('the client of %s', (engine, fixture, create) => {
         readFile: async () => '',
         writeFile: async () => undefined,
         onEnd: ignore,
-        onSessionLost: ignore,
-        onUnsupported: ignore,
-        onProtocolViolation: (reason) => broken.push(reason),
+        onFailure: ({ reason }) => broken.push(reason),
       },
       { handshakeMs: 5000 },
     );
@@ -144,7 +142,7 @@ describe.each(CASES)('the client of %s', (engine, fixture, create) => {
     vi.advanceTimersByTime(4999);
     expect(broken).toEqual([]);
     vi.advanceTimersByTime(1);
-    expect(broken).toEqual(['it did not respond to initialize within 5 s']);
+    expect(broken).toEqual(['The agent violated the protocol: it did not respond to initialize within 5 s.']);
   });
 
   it('tolerates bytes that are not messages', () => {

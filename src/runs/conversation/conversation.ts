@@ -31,7 +31,7 @@ export interface Turn {
 interface OpenQuestion {
   readonly number: number;
   readonly question: PermissionQuestion;
-  readonly approval: Approval & { readonly by: 'rule' | 'person'; readonly who?: string };
+  readonly approval: Approval & AnswerAuthor;
 }
 
 /** The part of a run's context that a conversation uses. */
@@ -52,12 +52,13 @@ export class Conversation implements CapturedConversation {
   readonly #kinds = new Map<number, string>();
   /** Questions whose events are about to be published. */
   #pendingQuestions: OpenQuestion[] = [];
-  readonly #waiting = new Map<string, { readonly number: number; readonly question: PermissionQuestion }>();
+  readonly #waiting = new Map<string, OpenQuestion>();
   /** Files the agent was allowed to change. */
   readonly #allowedPaths = new Set<string>();
   /** The stored answers to requests that the agent has not repeated. */
   unusedAnswers: readonly StoredAnswer[] = [];
   #turn: Turn | null = null;
+  #isPrompted = false;
   #hasStarted = false;
   #send: ((bytes: Uint8Array, deliver: () => void) => void) | null = null;
   #holdTimer: NodeJS.Timeout | undefined;
@@ -76,9 +77,6 @@ export class Conversation implements CapturedConversation {
     const { workdir } = request;
     const rules = [...ports.approvals, ...(spec.approvals ?? [])];
     this.#policy = { permissions: spec.permissions ?? 'safe', rules, workdir, runDir };
-    const stop = (verdict: Stop['verdict'], reason: string, hint: string): void => {
-      control.requestStop({ verdict, reason, hint });
-    };
     this.#client = createClient(request, {
       send: (message) => this.#write(message),
       onPermission: (number, kind) => {
@@ -91,16 +89,7 @@ export class Conversation implements CapturedConversation {
       },
       writeFile: async (path, text) => this.#writeFile(path, text),
       onEnd: () => this.#endTurn(),
-      onSessionLost: (reason) =>
-        stop(
-          'session_lost',
-          `The session ${request.sessionId ?? ''} cannot be resumed: ${reason}.`,
-          'Start a new run.',
-        ),
-      onUnsupported: (what) =>
-        stop('not_started', `The prompt was not sent: the agent does not accept ${what}.`, 'Use another engine.'),
-      onProtocolViolation: (reason) =>
-        stop('protocol_broken', `The agent violated the protocol: ${reason}.`, 'Check its output in the run folder.'),
+      onFailure: (stop) => control.requestStop(stop),
     });
   }
 
@@ -120,6 +109,7 @@ export class Conversation implements CapturedConversation {
   /** Sets the next turn; its prompt is sent when capturing starts. */
   prepareTurn(turn: Turn): void {
     this.#turn = turn;
+    this.#isPrompted = false;
     this.unusedAnswers = turn.storedAnswers;
     this.isComplete = false;
     this.#kinds.clear();
@@ -127,6 +117,8 @@ export class Conversation implements CapturedConversation {
 
   start(send: (bytes: Uint8Array, deliver: () => void) => void): void {
     this.#send = send;
+    if (this.#isPrompted) return;
+    this.#isPrompted = true;
     const { prompt } = this.#turn ?? { prompt: '' };
     if (this.#hasStarted) return this.#client.prompt(prompt);
     this.#hasStarted = true;
@@ -147,18 +139,15 @@ export class Conversation implements CapturedConversation {
       if (this.isComplete) continue;
       const question = event.data;
       const number = Number(question.interaction_id.split('_').at(-1));
-      const known = this.#recall(question);
-      const approval = known ?? {
-        ...decideByRules(question, this.#kinds.get(number) ?? null, this.#policy),
-        by: 'rule' as const,
-      };
-      if (approval.decide === 'ask') {
+      const decided = decideByRules(question, this.#kinds.get(number) ?? null, this.#policy);
+      const open = { number, question, approval: this.#recall(question) ?? { ...decided, by: 'rule' as const } };
+      if (open.approval.decide === 'ask') {
         control.askPermission(question.interaction_id, question.options, limits.wait_s * 1000);
-        this.#waiting.set(question.interaction_id, { number, question });
+        this.#waiting.set(question.interaction_id, open);
         stopwatch.pause();
         await ports.onQuestion();
       }
-      this.#pendingQuestions.push({ number, question, approval });
+      this.#pendingQuestions.push(open);
     }
   }
 
@@ -193,15 +182,13 @@ export class Conversation implements CapturedConversation {
   }
 
   /** Returns the answer to the same request given while no process was running; each answer is used once. */
-  #recall(question: PermissionQuestion): OpenQuestion['approval'] | undefined {
+  #recall(question: PermissionQuestion): StoredAnswer | undefined {
     const requestKey = JSON.stringify([question.tool, question.input, question.diff]);
     const storedAnswer = this.unusedAnswers.find(
       ({ question: { tool, input, diff } }) => JSON.stringify([tool, input, diff]) === requestKey,
     );
-    if (storedAnswer === undefined) return undefined;
     this.unusedAnswers = this.unusedAnswers.filter((one) => one !== storedAnswer);
-    const { decide, by, who, why } = storedAnswer;
-    return { decide, by, ...omitUndefined({ who, why }) };
+    return storedAnswer;
   }
 
   async #waitForPerson(open: OpenQuestion): Promise<void> {
@@ -237,10 +224,7 @@ export class Conversation implements CapturedConversation {
 
   /** Closes a request withdrawn by the agent, which would ignore an answer. */
   #withdraw(number: number): void {
-    for (const [id, open] of this.#waiting) {
-      if (open.number !== number) continue;
-      this.#context.control.withdrawPermission(id);
-    }
+    for (const [id, open] of this.#waiting) if (open.number === number) this.#context.control.withdrawPermission(id);
   }
 
   /** Stops the process because no answer arrived within `hold_s`; its session is resumed with the answer. */

@@ -1,13 +1,6 @@
 import { createRecordReader, readRpcMessage, getResultFields } from '../../events/index.js';
 import type { EngineName, RpcId, RpcMessage } from '../../events/index.js';
-import { TurnClient, type AgentClientPorts, type AgentRequest, type ClientLimits } from './agent-client.js';
-
-interface RpcOptions extends ClientLimits {
-  /** The engine that defines the output format. */
-  readonly engine: EngineName;
-  /** Fields added to every message. */
-  readonly envelope: object;
-}
+import { TurnClient, type AgentClientPorts, type AgentRequest } from './agent-client.js';
 
 const METHOD_NOT_FOUND = -32_601;
 
@@ -20,8 +13,9 @@ export abstract class RpcClient extends TurnClient<RpcId> {
   readonly #openAgentRequests = new Set<RpcId>();
   #nextId = 0;
 
-  constructor(request: AgentRequest, ports: AgentClientPorts, { engine, envelope, ...limits }: RpcOptions) {
-    super(request, ports, limits);
+  /** `engine` defines the output format; the fields of `envelope` are added to every message. */
+  constructor(request: AgentRequest, ports: AgentClientPorts, engine: EngineName, envelope: object) {
+    super(request, ports);
     this.#envelope = envelope;
     this.#reader = createRecordReader(engine, (record) => this.#read(record === null ? null : readRpcMessage(record)));
   }
@@ -65,8 +59,8 @@ export abstract class RpcClient extends TurnClient<RpcId> {
   }
 
   protected loseSession(reason: string): void {
-    this.close();
-    this.ports.onSessionLost(reason);
+    const lost = `The session ${this.request.sessionId ?? ''} cannot be resumed: ${reason}.`;
+    this.fail({ verdict: 'session_lost', reason: lost, hint: 'Start a new run.' });
   }
 
   #write(message: object): void {

@@ -8,7 +8,7 @@ import {
 } from '../../events/index.js';
 import type { Attachment } from '../ports/run-inputs.js';
 import { TurnClient } from './agent-client.js';
-import type { AgentClientPorts, AgentRequest, AnswerAuthor, ClientLimits } from './agent-client.js';
+import type { AgentClientPorts, AgentRequest, AnswerAuthor } from './agent-client.js';
 
 interface Question {
   readonly id: string;
@@ -24,8 +24,8 @@ export class StreamJsonClient extends TurnClient<Question> {
   readonly #sent = new Map<string, () => void>();
   #nextId = 0;
 
-  constructor(engine: 'claude' | 'qwen', request: AgentRequest, ports: AgentClientPorts, limits: ClientLimits = {}) {
-    super(request, ports, limits);
+  constructor(engine: 'claude' | 'qwen', request: AgentRequest, ports: AgentClientPorts) {
+    super(request, ports);
     this.#reader = createRecordReader(engine, (record) => this.#read(record));
   }
 

@@ -1,8 +1,9 @@
-import type { DrainResult, Emitted, FcmpEvent, Verdict } from '../../events/index.js';
+import { omitUndefined } from '../../base/index.js';
+import type { FcmpEvent, Verdict } from '../../events/index.js';
 import { fromJsonSchema } from '../../json/schema/index.js';
 import type { StandardSchema } from '../../json/index.js';
 import type { RunResult, StoredRunSpec } from '../../store/records/index.js';
-import { translateRunFolder, type AttemptJudge, type AttemptMeta, type TranslateOptions } from '../run-folder/index.js';
+import { translateRunFolder, type AttemptJudge, type TranslateOptions } from '../run-folder/index.js';
 import { describeOutcome } from '../result/build-result.js';
 import { AnswerCollector, chooseAnswerSource } from './answer.js';
 import { decideVerdict, isAsking } from './decide-verdict.js';
@@ -30,18 +31,50 @@ export async function judgeRunAgain(
   contract: StoredContract | undefined,
   options: Omit<TranslateOptions, 'judge' | 'attempt' | 'follow'> = {},
 ): Promise<JudgedRun> {
-  const judge = new RecordedRunJudge(contract);
+  const schema = compileSchema(contract);
+  const verdicts: (Verdict | null)[] = [];
+  let answer = new AnswerCollector('messages');
+  let judged: JudgedOutput | null = null;
+  const judge: AttemptJudge = {
+    begin(_attempt, meta) {
+      answer = new AnswerCollector(chooseAnswerSource(meta, contract));
+      judged = null;
+    },
+    addBytes: (stream, bytes) => answer.addBytes(stream, bytes),
+    addEvents: (events) => answer.addEvents(events),
+    async decide(drained, meta) {
+      const { verdict: recorded, reason } = meta;
+      if (recorded !== undefined && !ANSWER_VERDICTS.has(recorded)) {
+        verdicts.push(recorded);
+        return { verdict: recorded, ...omitUndefined({ reason }) };
+      }
+      if (!isAsking(meta.mode ?? 'auto', drained))
+        judged = await judgeOutput(answer.text, contract, schema, answer.comment);
+      const decision = decideVerdict({
+        stop: null,
+        judged,
+        drained,
+        end: { exitCode: meta.exit_code ?? null, signal: meta.signal ?? null },
+        // Whether a rejected answer was retried is a recorded fact.
+        canRetry: recorded === 'retry',
+        engineFailure: null,
+        isHeld: false,
+      });
+      verdicts.push(decision.verdict ?? null);
+      return decision;
+    },
+  };
   let last: FcmpEvent | undefined;
   for await (const { protocol, event } of translateRunFolder(dir, { ...options, judge })) {
     if (protocol === 'fcmp') last = event;
   }
-  const { judged } = judge;
-  const warnings = judged === null || judged.verdict === 'no_contract' ? [] : judged.warnings;
+  const final = judged as JudgedOutput | null;
+  const warnings = final === null || final.verdict === 'no_contract' ? [] : final.warnings;
   return {
-    outcome: last === undefined ? { status: 'failed', repair_level: 'none' } : describeOutcome(last, judged, null),
+    outcome: last === undefined ? { status: 'failed', repair_level: 'none' } : describeOutcome(last, final, null),
     warnings: [...new Set(warnings.map(({ code }) => code))],
-    verdicts: judge.verdicts,
-    text: judge.answer.lastText.text,
+    verdicts,
+    text: answer.lastText.text,
   };
 }
 
@@ -52,59 +85,6 @@ export async function judgeText(text: string, contract: StoredContract): Promise
 
 function compileSchema(contract: StoredContract | undefined): StandardSchema | undefined {
   return contract?.schema === undefined ? undefined : fromJsonSchema(contract.schema, { trusted: false });
-}
-
-class RecordedRunJudge implements AttemptJudge {
-  readonly #contract: StoredContract | undefined;
-  readonly #schema: StandardSchema | undefined;
-  readonly verdicts: (Verdict | null)[] = [];
-  answer = new AnswerCollector('messages');
-  judged: JudgedOutput | null = null;
-
-  constructor(contract: StoredContract | undefined) {
-    this.#contract = contract;
-    this.#schema = compileSchema(contract);
-  }
-
-  begin(_attempt: number, meta: AttemptMeta): void {
-    this.answer = new AnswerCollector(chooseAnswerSource(meta, this.#contract));
-    this.judged = null;
-  }
-
-  addBytes(...added: Parameters<AttemptJudge['addBytes']>): void {
-    this.answer.addBytes(...added);
-  }
-
-  addEvents(events: readonly Emitted[]): void {
-    this.answer.addEvents(events);
-  }
-
-  async decide(
-    drained: DrainResult,
-    meta: AttemptMeta,
-  ): Promise<{ readonly verdict?: Verdict; readonly reason?: string }> {
-    const { verdict: recorded, reason } = meta;
-    if (recorded !== undefined && !ANSWER_VERDICTS.has(recorded)) {
-      this.verdicts.push(recorded);
-      return { verdict: recorded, ...(reason === undefined ? {} : { reason }) };
-    }
-    const isJudged = !isAsking(meta.mode ?? 'auto', drained);
-    this.judged = isJudged
-      ? await judgeOutput(this.answer.text, this.#contract, this.#schema, this.answer.comment)
-      : null;
-    const decision = decideVerdict({
-      stop: null,
-      judged: this.judged,
-      drained,
-      end: { exitCode: meta.exit_code ?? null, signal: meta.signal ?? null },
-      // Whether a rejected answer was retried is a recorded fact.
-      canRetry: recorded === 'retry',
-      engineFailure: null,
-      isHeld: false,
-    });
-    this.verdicts.push(decision.verdict ?? null);
-    return decision;
-  }
 }
 
 /** Verdicts that depend on the answer; all others are recorded facts. */

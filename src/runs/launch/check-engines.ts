@@ -197,32 +197,29 @@ async function refuse(): Promise<never> {
   throw new Error('No run has started.');
 }
 
+/** Rejects if the agent does not report its capabilities. */
 async function readCapabilities(
-  running: RunningProcess,
+  { input, output }: RunningProcess,
   workdir: string,
   handshakeMs: number,
 ): Promise<AcceptedInputs> {
-  return new Promise((resolve) => {
-    const acceptTextOnly = (): void => resolve(ACCEPTS_TEXT_ONLY);
+  return new Promise((resolve, reject) => {
     const client = new AcpClient(
-      { prompt: '', workdir, sessionId: null, keepMode: true },
+      { prompt: '', workdir, sessionId: null, keepMode: true, handshakeMs },
       {
-        send: (message) => running.input.write(Buffer.from(`${JSON.stringify(message)}\n`)),
+        send: (message) => input.write(Buffer.from(`${JSON.stringify(message)}\n`)),
         onPermission: () => undefined,
         onWithdrawn: () => undefined,
         readFile: refuse,
         writeFile: refuse,
-        onEnd: acceptTextOnly,
-        onSessionLost: acceptTextOnly,
-        onUnsupported: acceptTextOnly,
-        onProtocolViolation: acceptTextOnly,
+        onEnd: reject,
+        onFailure: reject,
       },
-      { handshakeMs },
     );
     const read = async (): Promise<void> => {
-      for await (const { stream, bytes } of running.output) if (stream === 'stdout') client.receive(bytes);
+      for await (const { stream, bytes } of output) if (stream === 'stdout') client.receive(bytes);
     };
-    read().then(acceptTextOnly, acceptTextOnly);
+    read().then(reject, reject);
     client.findAccepted((accepts) => {
       client.close();
       resolve(accepts);

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { findExecutable } from '../../base/files/index.js';
 import type { Launcher } from '../launchers/launcher.js';
 import { RUN_MARKER } from '../process/process-record.js';
-import { isSluiceError } from '../../base/index.js';
-import { launchProcess } from '../process/launch-process.js';
+import { isSluiceError, setLatest } from '../../base/index.js';
+import { launchProcess, type RunningProcess } from '../process/launch-process.js';
 
 /** If a CLI takes longer than this to print its version, its version is treated as unknown. */
 const TIMEOUT_MS = 15_000;
@@ -31,8 +31,7 @@ export async function findEngineVersion(
   const known = versions.get(key);
   if (known !== undefined) return known;
   const version = readVersion(launcher, command, env);
-  versions.set(key, version);
-  if (versions.size > MAX_CACHED_VERSIONS) versions.delete(versions.keys().next().value ?? key);
+  setLatest(versions, MAX_CACHED_VERSIONS, key, version);
   if ((await version) === undefined) setTimeout(() => versions.delete(key), RETRY_MS).unref();
   return version;
 }
@@ -42,14 +41,9 @@ async function readVersion(
   command: Command,
   env: Readonly<Record<string, string>>,
 ): Promise<string | undefined> {
-  const versionCommand: [string, ...string[]] = [...command, ...launcher.versionCommand];
   // Without the run's marker, so the end of the run does not kill this process before it has printed its version.
-  const envWithoutMarker = { ...env, [RUN_MARKER]: undefined };
-  const { text, problem } = await runProgram(versionCommand, {
-    env: envWithoutMarker,
-    cwd: tmpdir(),
-    timeoutMs: TIMEOUT_MS,
-  });
+  const settings = { env: { ...env, [RUN_MARKER]: undefined }, cwd: tmpdir(), timeoutMs: TIMEOUT_MS };
+  const { text, problem } = await runProgram([...command, ...launcher.versionCommand], settings);
   return problem === undefined ? launcher.readVersion(text) : undefined;
 }
 
@@ -68,40 +62,38 @@ interface ProgramOutput {
   readonly isTimeout?: true;
 }
 
-interface ProgramOptions {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly cwd: string;
-  readonly timeoutMs: number;
-}
-
 /** The maximum length of the output; a version is short. */
 const MAX_BYTES = 64 * 1024;
 
 /** Runs a command with limits on time and output, and terminates it with all its child processes. */
-export async function runProgram(command: Command, { env, cwd, timeoutMs }: ProgramOptions): Promise<ProgramOutput> {
-  const variables = Object.entries(env).flatMap(([name, value]) =>
+export async function runProgram(
+  command: Command,
+  options: {
+    readonly env: Readonly<Record<string, string | undefined>>;
+    readonly cwd: string;
+    readonly timeoutMs: number;
+  },
+): Promise<ProgramOutput> {
+  const { cwd, timeoutMs } = options;
+  const variables = Object.entries(options.env).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value] as const],
   );
-  let running: Awaited<ReturnType<typeof launchProcess>>;
+  let running: RunningProcess;
   try {
     running = await launchProcess({ command, cwd, env: Object.fromEntries(variables) }, { graceMs: 500 });
   } catch (error) {
     if (!isSluiceError(error)) throw error;
     return { text: '', problem: error.message };
   }
-  const waiting = new AbortController();
-  const timeout = sleep(timeoutMs, 'timeout' as const, { signal: waiting.signal }).catch(() => 'timeout' as const);
   const output = readStart(running.output);
   try {
-    const first = await Promise.race([Promise.all([output, running.exited]), timeout]);
-    if (first === 'timeout')
-      return { text: '', problem: `it did not exit within ${timeoutMs / 1000} s`, isTimeout: true };
+    const ended = Promise.all([output, running.exited]);
+    const first = await Promise.race([ended, sleep(timeoutMs, null, { ref: false })]);
+    if (first === null) return { text: '', problem: `it did not exit within ${timeoutMs / 1000} s`, isTimeout: true };
     const [text, { exitCode, signal }] = first;
-    return exitCode === 0
-      ? { text }
-      : { text, problem: signal === null ? `it exited with code ${exitCode}` : `it was killed by ${signal}` };
+    if (exitCode === 0) return { text };
+    return { text, problem: signal === null ? `it exited with code ${exitCode}` : `it was killed by ${signal}` };
   } finally {
-    waiting.abort();
     await running.stop();
     await output;
   }

@@ -25,29 +25,29 @@ export interface PreparedLaunch {
   readonly secrets: AttemptSecrets;
 }
 
-export interface LaunchInput {
-  readonly workdir: string;
-  readonly prompt: string;
-  /** The session to resume. */
-  readonly sessionId: string | null;
-}
-
-/** Prepares the engine's launch and writes its settings files to the run folder. */
-export async function prepareLaunch(context: RunContext, input: LaunchInput): Promise<PreparedLaunch> {
+/** Prepares the engine's launch and writes its settings files to the run folder. `sessionId` is the session to resume. */
+export async function prepareLaunch(
+  context: RunContext,
+  {
+    workdir,
+    prompt,
+    sessionId,
+  }: { readonly workdir: string; readonly prompt: string; readonly sessionId: string | null },
+): Promise<PreparedLaunch> {
   const { spec, launcher, runDir, ports, progress } = context;
   const { mcpServers } = ports.inputs;
   // A resumed session already has them.
-  const attachments = progress.attempts === 0 || input.sessionId === null ? ports.inputs.attachments : [];
+  const attachments = progress.attempts === 0 || sessionId === null ? ports.inputs.attachments : [];
   refuseUnsupported(context);
   const request: LaunchRequest = {
-    prompt: input.prompt,
-    workdir: input.workdir,
+    prompt,
+    workdir,
     runDir,
     permissions: spec.permissions === 'ask' ? 'safe' : (spec.permissions ?? 'safe'),
     asks: spec.permissions === 'ask',
     converses: await usesTwoWayMode(context),
     terminal: spec.terminal === true,
-    ...omitUndefined({ model: spec.model, sessionId: input.sessionId ?? undefined, command: spec.command }),
+    ...omitUndefined({ model: spec.model, sessionId: sessionId ?? undefined, command: spec.command }),
     ...(attachments.length === 0 ? {} : { attachments }),
     ...(mcpServers.length === 0 ? {} : { mcpServers }),
   };
@@ -116,15 +116,13 @@ function listTrustedArguments({ spec, ports }: RunContext, program: readonly str
 async function listRequestedFiles({ spec, ports }: RunContext): Promise<readonly string[]> {
   if (spec.engine !== 'command' || ports.sandbox.roots === undefined) return [];
   const args = (spec.command ?? []).slice(1).filter((argument) => isAbsolute(argument));
-  const areReal = await Promise.all(
-    args.map(async (path) =>
-      realpath(path).then(
-        (real) => real === path && stat(path).then((found) => found.isFile()),
-        () => false,
-      ),
-    ),
+  const files = await Promise.all(
+    args.map(async (path) => {
+      const real = await realpath(path).catch(() => undefined);
+      return real === path && (await stat(path)).isFile() ? [path] : [];
+    }),
   );
-  return args.filter((_, index) => areReal[index]);
+  return files.flat();
 }
 
 /** Returns the variables for every process, of the engine, and those named in the spec's `env`. */

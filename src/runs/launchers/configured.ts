@@ -87,22 +87,18 @@ function fillPlaceholders(engine: string, template: readonly string[], request: 
     throw new SluiceError('MODEL_INVALID', `agents.${engine} does not accept a model. Add {model} to its command.`);
   return template
     .filter((word) => model !== undefined || !word.includes('{model}'))
-    .map((word) =>
-      word.replaceAll(/\{(prompt|model|session|workdir|run_dir)\}/g, (_, placeholder: string) => {
-        switch (placeholder) {
-          case 'prompt':
-            return toArgument(checkArgumentPrompt(prompt), word === '{prompt}');
-          case 'model':
-            return model ?? '';
-          case 'session':
-            return sessionId;
-          case 'workdir':
-            return workdir;
-          default:
-            return runDir;
-        }
-      }),
-    );
+    .map((word) => {
+      const values: Readonly<Record<string, () => string>> = {
+        prompt: () => toArgument(checkArgumentPrompt(prompt), word === '{prompt}'),
+        model: () => model ?? '',
+        session: () => sessionId,
+        workdir: () => workdir,
+        run_dir: () => runDir,
+      };
+      return word.replaceAll(/\{(\w+)\}/g, (found, placeholder: string) =>
+        Object.hasOwn(values, placeholder) ? (values[placeholder]?.() ?? found) : found,
+      );
+    });
 }
 
 /** Adds a space before a prompt that would be parsed as a flag. */

@@ -1,7 +1,7 @@
 import type { RunInputs } from './run-inputs.js';
 import { createFileResultCache } from '../cache/result-caches.js';
 import type { ApprovalRule, Decision, RunEngine, RunResult, RunSpec, RunWarning } from '../../store/records/index.js';
-import { createUlidGenerator, silentLogger, type Logger, findFirstIndex } from '../../base/index.js';
+import { createUlidGenerator, silentLogger, type Logger, findFirstIndex, setLatest } from '../../base/index.js';
 import { chooseDataFolder, findDataFolder as findDefaultFolder } from '../../base/files/index.js';
 import type { FolderLock } from '../workspace/folder-lock.js';
 import {
@@ -239,16 +239,10 @@ export function createMemoryEventLog(options: { readonly runs?: number } = {}): 
   const logs = new Map<string, RunEvents>();
   const watchers = new Map<string, Set<() => void>>();
 
-  function open(runId: string): RunEvents {
-    const log = logs.get(runId) ?? { rasp: [], fcmp: [] };
-    logs.set(runId, log);
-    if (logs.size > runs) logs.delete(logs.keys().next().value ?? runId);
-    return log;
-  }
-
   return {
     async append(runId, events) {
-      const log = open(runId);
+      const log = logs.get(runId) ?? { rasp: [], fcmp: [] };
+      if (!logs.has(runId)) setLatest(logs, runs, runId, log);
       for (const emitted of events) {
         const storedEvents = log[emitted.protocol];
         const last = storedEvents.at(-1);

@@ -1,17 +1,17 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeFile } from 'node:fs/promises';
 import {
   collectDescendants,
   EXIT_TIMEOUT_MS,
-  isRunning,
+  groupByParent,
   listDescendants,
-  listPids,
+  readRunningProcesses,
   signalAll,
   terminateProcesses,
   waitUntilGone,
 } from './process-group.js';
-import { readProcessStat, type ProcessStat } from './process-identity.js';
+import { readNamespace, readProcessStat } from './process-identity.js';
 import { getErrorCode } from '../../base/index.js';
 
 /** The time between two scans; longer on a host with many processes, so scanning takes at most 5 % of the time. */
@@ -49,7 +49,7 @@ export function trackTree(pid: number) {
         timer = undefined;
       }
       known.delete(pid);
-      await terminateAll(known);
+      await terminateProcesses(known, GRACE_MS);
     },
   };
 }
@@ -66,14 +66,8 @@ function scheduleScan(milliseconds: number): void {
 
 /** Adds children of known processes, and removes processes that have exited. */
 function addDescendants(trackers: Iterable<KnownProcesses>): void {
-  const all = new Map<number, ProcessStat>();
-  const children = new Map<number, number[]>();
-  for (const pid of listPids()) {
-    const stat = readProcessStat(pid);
-    if (stat === undefined || stat.isZombie) continue;
-    all.set(pid, stat);
-    children.set(stat.parent, [...(children.get(stat.parent) ?? []), pid]);
-  }
+  const all = readRunningProcesses();
+  const children = groupByParent(all);
   for (const known of trackers) {
     for (const [pid, ticks] of known) {
       if (all.get(pid)?.startTicks !== ticks) {
@@ -84,11 +78,6 @@ function addDescendants(trackers: Iterable<KnownProcesses>): void {
         known.set(descendant, all.get(descendant)?.startTicks ?? '');
     }
   }
-}
-
-async function terminateAll(known: KnownProcesses): Promise<void> {
-  const listRunning = (): number[] => [...known].flatMap(([pid, ticks]) => (isRunning(pid, ticks) ? [pid] : []));
-  await terminateProcesses(listRunning, GRACE_MS);
 }
 
 /** A cgroup for a process and its descendants, which cannot leave it. `end` kills what remains, and removes it. */
@@ -146,12 +135,7 @@ let ownerName: string | undefined;
 
 /** Identifies a cgroup's owner: the PID namespace, this process's id, and its start time. */
 function describeOwner(): string {
-  ownerName ??= [
-    'sluice',
-    readlinkSync('/proc/self/ns/pid').replaceAll(/\D/g, ''),
-    process.pid,
-    readProcessStat(process.pid)?.startTicks,
-  ].join('-');
+  ownerName ??= ['sluice', readNamespace(), process.pid, readProcessStat(process.pid)?.startTicks].join('-');
   return ownerName;
 }
 

@@ -1,6 +1,6 @@
-import { OutputQueue } from './output-queue.js';
+import type { OutputQueue } from './output-queue.js';
 import { canSignal } from './process-identity.js';
-import { spawnProcess, type ProcessCommand, type SpawnedProcess } from './spawn-process.js';
+import { spawnProcess, type ProcessCommand } from './spawn-process.js';
 import { terminateGroup, terminateSandbox, waitUntilGone, isGroupAlive } from './process-group.js';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 
@@ -10,13 +10,12 @@ export type RunningProcess = Awaited<ReturnType<typeof launchProcess>>;
 export interface ProcessOptions {
   /** The time from SIGTERM to SIGKILL. */
   readonly graceMs?: number;
-  /** How long leftover processes must be silent after the process has exited before its output counts as complete. */
-  readonly quietMs?: number;
   /** How long leftover processes may continue to print after the process has exited. */
   readonly drainMs?: number;
 }
 
 const GRACE_MS = 5000;
+/** How long leftover processes must be silent after the process has exited before its output counts as complete. */
 const QUIET_MS = 100;
 const DRAIN_MS = 1000;
 /** The time the rest of a group has to exit after its leader, before scanning for remaining processes. */
@@ -31,14 +30,9 @@ const LEFTOVER_GRACE_MS = 500;
  * has its pipes open: they are drained, then the rest of the group is terminated and the output is closed.
  */
 export async function launchProcess(command: ProcessCommand, options: ProcessOptions = {}) {
-  const { graceMs = GRACE_MS, quietMs = QUIET_MS, drainMs = DRAIN_MS } = options;
-  const holder: { launched?: SpawnedProcess } = {};
-  const queue = new OutputQueue((isFlowing) => holder.launched?.flow(isFlowing));
-  const launched = await spawnProcess(command, queue);
-  holder.launched = launched;
-  // A burst might have filled the queue before backpressure was possible.
-  if (queue.isFull) launched.flow(false);
-  const { exited, identity } = launched;
+  const { graceMs = GRACE_MS, drainMs = DRAIN_MS } = options;
+  const launched = await spawnProcess(command);
+  const { exited, identity, output: queue } = launched;
   const { pid } = identity;
   /** Once the group is empty, its id can be reused, so no more signals are sent. */
   let isGroupGone = false;
@@ -57,12 +51,12 @@ export async function launchProcess(command: ProcessCommand, options: ProcessOpt
 
   async function finish(): Promise<void> {
     await groupChecked;
-    await drainOutput(queue, { quietMs, drainMs, isSilent });
+    await drainOutput(queue, drainMs, isSilent);
     try {
       if (!isGroupGone) await terminateAll(Math.min(graceMs, LEFTOVER_GRACE_MS));
       isGroupGone = true;
       // Reads the last output of leftover processes; a process that left the group could keep the pipe open forever.
-      await drainOutput(queue, { quietMs, drainMs, isSilent });
+      await drainOutput(queue, drainMs, isSilent);
     } finally {
       launched.close();
     }
@@ -112,13 +106,10 @@ const TICK_MS = 20;
  * Waits until the output is closed, has been silent for some time (a tick if `isSilent`), or the time is up. Time counts
  * only while the reader keeps up: bytes waiting to be read are never dropped.
  */
-async function drainOutput(
-  queue: OutputQueue,
-  { quietMs, drainMs, isSilent }: Readonly<{ quietMs: number; drainMs: number; isSilent(): boolean }>,
-): Promise<void> {
+async function drainOutput(queue: OutputQueue, drainMs: number, isSilent: () => boolean): Promise<void> {
   let elapsedMs = 0;
   let silentMs = 0;
-  while (!queue.isEnded && silentMs < (isSilent() ? TICK_MS : quietMs) && elapsedMs < drainMs) {
+  while (!queue.isEnded && silentMs < (isSilent() ? TICK_MS : QUIET_MS) && elapsedMs < drainMs) {
     const { arrivals, isFull } = queue;
     await Promise.race([sleep(TICK_MS), queue.ended]);
     // After a busy loop a timer fires before bytes that arrived earlier.

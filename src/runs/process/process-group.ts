@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { SluiceError } from '../../base/index.js';
-import { canSignal, readProcessStat } from './process-identity.js';
+import { SluiceError, groupBy } from '../../base/index.js';
+import { canSignal, readProcessStat, type ProcessStat } from './process-identity.js';
 
 /** The time a killed process has to disappear before it counts as stuck in the kernel. */
 export const EXIT_TIMEOUT_MS = 5000;
@@ -25,18 +25,34 @@ export async function isGroupAlive(leader: number): Promise<boolean> {
 }
 
 /** Whether a process runs; with its start time, whether it is still the same one. A zombie does not run. */
-export function isRunning(pid: number, startTicks?: string): boolean {
+function isRunning(pid: number, startTicks?: string): boolean {
   const stat = readProcessStat(pid);
   return stat?.isZombie === false && (startTicks === undefined || stat.startTicks === startTicks);
 }
 
-/** Terminates processes with SIGTERM, then SIGKILL, and waits until they have exited. */
-export async function terminateProcesses(listRunning: () => readonly number[], graceMs: number): Promise<void> {
-  const isGone = (): boolean => listRunning().length === 0;
-  signalAll(listRunning(), 'SIGTERM');
-  if (await waitUntilGone(isGone, graceMs)) return;
-  signalAll(listRunning(), 'SIGKILL');
-  await waitUntilGone(isGone, EXIT_TIMEOUT_MS);
+/** Sends SIGTERM, then SIGKILL after the grace period; returns whether everything has exited. */
+async function terminate(
+  send: (signal: 'SIGTERM' | 'SIGKILL') => void,
+  isGone: () => boolean | Promise<boolean>,
+  graceMs: number,
+): Promise<boolean> {
+  send('SIGTERM');
+  if (await waitUntilGone(isGone, graceMs)) return true;
+  send('SIGKILL');
+  return waitUntilGone(isGone, EXIT_TIMEOUT_MS);
+}
+
+/** Terminates processes, given by their ids and start times, and waits until they have exited. */
+export async function terminateProcesses(
+  processes: Iterable<readonly [pid: number, startTicks: string]>,
+  graceMs: number,
+): Promise<void> {
+  const listRunning = (): number[] => [...processes].flatMap(([pid, ticks]) => (isRunning(pid, ticks) ? [pid] : []));
+  await terminate(
+    (signal) => signalAll(listRunning(), signal),
+    () => listRunning().length === 0,
+    graceMs,
+  );
 }
 
 /** Sends a signal to processes, some of which might have exited. */
@@ -56,8 +72,7 @@ let search: Promise<ReadonlySet<number>> | undefined;
 async function findRunningGroups(): Promise<ReadonlySet<number>> {
   search ??= nextTurn().then(() => {
     search = undefined;
-    const stats = listPids().map(readProcessStat);
-    return new Set(stats.flatMap((stat) => (stat === undefined || stat.isZombie ? [] : [stat.group])));
+    return new Set([...readRunningProcesses().values()].map(({ group }) => group));
   });
   return search;
 }
@@ -68,11 +83,28 @@ export function listPids(): number[] {
     .map(Number);
 }
 
+/** Returns all running processes by id. Linux only. */
+export function readRunningProcesses(): Map<number, ProcessStat> {
+  const processes = new Map<number, ProcessStat>();
+  for (const pid of listPids()) {
+    const stat = readProcessStat(pid);
+    if (stat?.isZombie === false) processes.set(pid, stat);
+  }
+  return processes;
+}
+
 /** Terminates a group with SIGTERM, then SIGKILL; resolves when all its processes have exited. */
-export async function terminateGroup(leader: number, graceMs: number): Promise<void> {
-  signalGroup(leader, 'SIGTERM');
-  if (await waitUntilGone(async () => !(await isGroupAlive(leader)), graceMs)) return;
-  await killGroup(leader);
+export async function terminateGroup(
+  leader: number,
+  graceMs: number,
+  isGone = async (): Promise<boolean> => !(await isGroupAlive(leader)),
+  send = (signal: NodeJS.Signals): void => signalGroup(leader, signal),
+): Promise<void> {
+  if (await terminate(send, isGone, graceMs)) return;
+  throw new SluiceError(
+    'PROCESS_NOT_ENDED',
+    `Process group ${leader} is still running after SIGKILL. Check what it is waiting for (ps -o pid,stat,wchan) and kill it manually.`,
+  );
 }
 
 /**
@@ -87,29 +119,22 @@ export async function terminateSandbox(leader: number, graceMs: number): Promise
     if (!isSignaled) isSignaled = signalInside(leader);
     return !(await isGroupAlive(leader));
   };
-  if (await waitUntilGone(isGone, graceMs)) return;
-  await killGroup(leader);
+  await terminateGroup(leader, graceMs, isGone, (signal) => {
+    if (signal === 'SIGKILL') signalGroup(leader, signal);
+  });
 }
 
 /** Sends SIGTERM to the descendants of a sandbox's first process; returns whether any existed. */
 function signalInside(leader: number): boolean {
-  const children = readChildren();
+  const children = groupByParent(readRunningProcesses());
   const [first] = children.get(leader) ?? [];
   const inside = first === undefined ? [] : collectDescendants(first, children);
   signalAll(inside, 'SIGTERM');
   return inside.length > 0;
 }
 
-function readChildren(): ReadonlyMap<number, readonly number[]> {
-  const children = new Map<number, number[]>();
-  for (const pid of listPids()) {
-    const parent = readProcessStat(pid)?.parent;
-    if (parent === undefined) continue;
-    const siblings = children.get(parent);
-    if (siblings === undefined) children.set(parent, [pid]);
-    else siblings.push(pid);
-  }
-  return children;
+export function groupByParent(processes: ReadonlyMap<number, ProcessStat>): ReadonlyMap<number, readonly number[]> {
+  return groupBy(processes.keys(), (pid) => processes.get(pid)?.parent ?? 0);
 }
 
 /** Returns all descendants of a process, excluding the process itself. */
@@ -124,7 +149,7 @@ const KERNEL_LISTS_CHILDREN = existsSync('/proc/self/task') && existsSync(`/proc
 
 /** Returns a process's current descendants; one that starts or exits meanwhile can be missing. Linux only. */
 export function listDescendants(pid: number): number[] {
-  if (!KERNEL_LISTS_CHILDREN) return collectDescendants(pid, readChildren());
+  if (!KERNEL_LISTS_CHILDREN) return collectDescendants(pid, groupByParent(readRunningProcesses()));
   const descendants = readOwnChildren(pid);
   for (const each of descendants) descendants.push(...readOwnChildren(each));
   return descendants;
@@ -140,15 +165,6 @@ function readOwnChildren(pid: number): number[] {
     // It has exited.
     return [];
   }
-}
-
-async function killGroup(leader: number): Promise<void> {
-  signalGroup(leader, 'SIGKILL');
-  if (await waitUntilGone(async () => !(await isGroupAlive(leader)), EXIT_TIMEOUT_MS)) return;
-  throw new SluiceError(
-    'PROCESS_NOT_ENDED',
-    `Process group ${leader} is still running after SIGKILL. Check what it is waiting for (ps -o pid,stat,wchan) and kill it manually.`,
-  );
 }
 
 /** Waits until a condition is met, polling frequently at first and then less often; returns false if the time is up. */

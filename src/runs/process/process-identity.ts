@@ -86,7 +86,8 @@ function readBootId(): string {
   }
 }
 
-function readNamespace(): string {
+/** Returns the id of this process's PID namespace. */
+export function readNamespace(): string {
   try {
     return readlinkSync('/proc/self/ns/pid').replaceAll(/\D/g, '');
   } catch {

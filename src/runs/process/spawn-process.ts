@@ -1,11 +1,12 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
+import { once } from 'node:events';
 import { Socket } from 'node:net';
 import { closeSync, fstatSync, openSync, readdirSync, statSync } from 'node:fs';
 import { constants, devNull } from 'node:os';
 import { stat } from 'node:fs/promises';
 import type { StreamName } from '../../events/index.js';
-import type { OutputQueue } from './output-queue.js';
+import { OutputQueue } from './output-queue.js';
 import { identifyProcess } from './process-identity.js';
 import { findExecutable } from '../../base/files/index.js';
 import { getErrorCode, SluiceError } from '../../base/index.js';
@@ -54,10 +55,8 @@ export interface SandboxedCommand {
   };
 }
 
-export type SpawnedProcess = Awaited<ReturnType<typeof spawnProcess>>;
-
 /** Spawns a process with pipes, with a terminal, or with both. */
-export async function spawnProcess(command: ProcessCommand, sink: Pick<OutputQueue, 'push' | 'end'>) {
+export async function spawnProcess(command: ProcessCommand) {
   const { terminal: use = false, cwd, env } = command;
   // A sandbox, or the shell that opens the terminal, would report a missing executable as an exit code.
   const hidesMissing =
@@ -73,24 +72,20 @@ export async function spawnProcess(command: ProcessCommand, sink: Pick<OutputQue
     terminal?.close();
     throw await explainLaunchFailure(command, cause);
   }
-  // There must be no `await` between here and the race below, or events from the child could be missed.
+  // There must be no `await` between here and that of `spawned`, or events from the child could be missed.
   const { child, streams } = launch;
   const { pid, stdin } = child;
   const identity = pid === undefined ? undefined : identifyProcess(pid);
-  const failure = new Promise<never>((_resolve, reject) => {
-    // Never removed: an error without a listener would crash this process.
-    child.on('error', reject);
-  });
+  // An error without a listener would crash this process.
+  child.on('error', () => undefined);
+  const spawned = once(child, 'spawn');
   const exited = new Promise<ProcessExit>((resolve) => {
     child.once('exit', (exitCode, signal) => {
       stdin?.destroy();
       resolve(command.sandbox === undefined ? { exitCode, signal } : decodeSandboxedExit(exitCode, signal));
     });
   });
-  const spawned = new Promise<void>((resolve) => {
-    child.once('spawn', resolve);
-  });
-  forward(streams, sink);
+  const output = readStreams(streams);
   // A child can exit without reading its input.
   stdin?.on('error', () => undefined);
   let isClosed = false;
@@ -101,17 +96,18 @@ export async function spawnProcess(command: ProcessCommand, sink: Pick<OutputQue
     terminal?.close();
   };
   try {
-    await Promise.race([spawned, failure]);
+    await spawned;
   } catch (cause) {
     close();
     throw await explainLaunchFailure(command, cause);
   }
-  failure.catch(() => undefined);
   if (pid === undefined) throw await explainLaunchFailure(command, undefined);
   if (command.keepInput !== true) stdin?.end(command.stdin);
   return {
     identity: (await identity) ?? { pid, started: null },
     exited,
+    /** Unread output makes the process wait when its pipe is full. */
+    output,
     /** Its stdin, if it was launched with `keepInput`. Writing does nothing once the process has exited. */
     input: {
       write: (bytes: Uint8Array): void => {
@@ -127,14 +123,7 @@ export async function spawnProcess(command: ProcessCommand, sink: Pick<OutputQue
     get hasOnlyTerminal() {
       return streams.every(({ name, readable }) => readable.closed !== (name === 'pty'));
     },
-    /** Stops and resumes reading; the process waits when its pipe is full. */
-    flow(isFlowing: boolean): void {
-      for (const { readable } of streams) {
-        if (isFlowing) readable.resume();
-        else readable.pause();
-      }
-    },
-    /** Closes the output, even if another process has the other end open; the sink is ended afterwards. */
+    /** Closes the output, even if another process has the other end open; the queue is ended afterwards. */
     close,
   };
 }
@@ -218,17 +207,24 @@ function decodeSandboxedExit(exitCode: number | null, signal: string | null): Pr
   return innerSignal === undefined ? { exitCode, signal } : { exitCode: null, signal: innerSignal };
 }
 
-function forward(streams: readonly OutputStream[], sink: Pick<OutputQueue, 'push' | 'end'>): void {
+function readStreams(streams: readonly OutputStream[]): OutputQueue {
+  const queue = new OutputQueue((isFlowing) => {
+    for (const { readable } of streams) {
+      if (isFlowing) readable.resume();
+      else readable.pause();
+    }
+  });
   let open = streams.length;
   for (const { name, readable } of streams) {
-    readable.on('data', (bytes: Uint8Array) => sink.push(name, bytes));
+    readable.on('data', (bytes: Uint8Array) => queue.push(name, bytes));
     // After a broken pipe, `close` follows as usual.
     readable.on('error', () => undefined);
     readable.once('close', () => {
       open -= 1;
-      if (open === 0) sink.end();
+      if (open === 0) queue.end();
     });
   }
+  return queue;
 }
 
 async function explainLaunchFailure(

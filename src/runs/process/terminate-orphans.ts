@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { createPidFilter, type PidMark } from './descendants.js';
-import { isRunning, listPids, terminateGroup, terminateProcesses } from './process-group.js';
+import { listPids, terminateGroup, terminateProcesses } from './process-group.js';
 import { readProcessStat, getProcessState } from './process-identity.js';
 import { readProcessRecords, removeOld, RUN_MARKER, type FoundRecord } from './process-record.js';
 import { findContainerEngine, getContainerPrefix, removeContainer, type ContainerSettings } from '../sandbox/index.js';
@@ -101,9 +101,10 @@ async function terminateMarkedProcesses(runDirs: ReadonlySet<string>, graceMs = 
     const processes = findMarkedProcesses(runDirs);
     if (processes.length === 0) break;
     for (const { pid, runDir } of processes) terminated.set(pid, { pid, runDir });
-    const listRunning = (): number[] =>
-      processes.flatMap(({ pid, startTicks }) => (isRunning(pid, startTicks) ? [pid] : []));
-    await terminateProcesses(listRunning, graceMs);
+    await terminateProcesses(
+      processes.map(({ pid, startTicks }) => [pid, startTicks]),
+      graceMs,
+    );
   }
   return [...terminated.values()];
 }

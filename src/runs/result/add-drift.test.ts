@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { DriftSummary } from '../../events/index.js';
-import { addDrift } from './build-result.js';
+import { addDrift } from './run-findings.js';
 
 const createDrift = (unknown_types: Record<string, number>, unknown_fields: Record<string, number>): DriftSummary => ({
   summary: 'drift',

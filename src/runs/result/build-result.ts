@@ -1,15 +1,10 @@
 import { omitUndefined } from '../../base/index.js';
 import { NO_CHANGES, type EngineFailure } from './run-findings.js';
-import { REASON_CODES, type DriftSummary, type FcmpEvent, type FsDiff } from '../../events/index.js';
+import { REASON_CODES, type FcmpEvent } from '../../events/index.js';
 import type { AttemptOutcome } from '../attempts/run-attempt.js';
 import type { RunContext } from '../attempts/run-context.js';
 import type { JudgedOutput } from '../judge/judge-output.js';
-import type { RunDrift, RunFailure, RunResult } from '../../store/records/index.js';
-
-export interface RunTotals {
-  readonly artifacts: FsDiff;
-  readonly drift: RunDrift | undefined;
-}
+import type { RunFailure, RunResult } from '../../store/records/index.js';
 
 /** Maximum candidates in a result; the first few are enough to see what is wrong. */
 const MAX_CANDIDATES = 32;
@@ -18,10 +13,10 @@ const MAX_CANDIDATES = 32;
 const MAX_REPAIRS = 100;
 
 /** Builds a run's result from its last event, so the two always agree. */
-export function buildResult(outcome: AttemptOutcome, context: RunContext, { artifacts, drift }: RunTotals): RunResult {
+export function buildResult(outcome: AttemptOutcome, context: RunContext): RunResult {
   const { last, judged, engineFailure } = outcome;
   const { findings, progress, spec, usage } = context;
-  const { text } = progress;
+  const { artifacts, drift, text } = progress;
   const outputWarnings =
     judged === null || judged.verdict === 'no_contract'
       ? []
@@ -93,19 +88,6 @@ function listFailureDetails(judged: JudgedOutput | null): Pick<RunFailure, 'issu
     .slice(0, MAX_CANDIDATES)
     .map(({ candidate, code, message }) => ({ ...candidate, code, message }));
   return { ...omitUndefined({ issues }), tried };
-}
-
-/** Adds an attempt's drift to the run's; undefined if neither has any. */
-export function addDrift(before: RunDrift | undefined, attempt: DriftSummary | null): RunDrift | undefined {
-  if (attempt === null) return before;
-  return {
-    unknown_types: (before?.unknown_types ?? 0) + sum(attempt.unknown_types),
-    unknown_fields: (before?.unknown_fields ?? 0) + sum(attempt.unknown_fields),
-  };
-}
-
-function sum(counts: Readonly<Record<string, number>>): number {
-  return Object.values(counts).reduce((total, count) => total + count, 0);
 }
 
 /** Creates the result of a run that could not start, or whose output could not be stored. */

@@ -1,8 +1,8 @@
 import { omitUndefined, truncate } from '../../base/index.js';
 import { isRasp } from '../../events/index.js';
-import type { Emitted, FailureCause, FsDiff, RaspData, RaspEvent } from '../../events/index.js';
+import type { DriftSummary, Emitted, FailureCause, FsDiff, RaspData, RaspEvent } from '../../events/index.js';
 import { isJsonObject } from '../../json/schema/index.js';
-import type { RunDenial, RunDiagnostic, RunResult } from '../../store/records/index.js';
+import type { RunDenial, RunDiagnostic, RunDrift, RunResult } from '../../store/records/index.js';
 
 /** Maximum listed diagnostics, counted separately for the engine and its reader, so drift does not hide an error. */
 const MAX_DIAGNOSTICS = 25;
@@ -244,4 +244,17 @@ function combineChanges(before: keyof FsDiff | undefined, now: keyof FsDiff): ke
 
 export function hasChanges({ created, modified, deleted }: FsDiff): boolean {
   return created.length + modified.length + deleted.length > 0;
+}
+
+/** Adds an attempt's drift to the run's; undefined if neither has any. */
+export function addDrift(before: RunDrift | undefined, attempt: DriftSummary | null): RunDrift | undefined {
+  if (attempt === null) return before;
+  return {
+    unknown_types: (before?.unknown_types ?? 0) + sum(attempt.unknown_types),
+    unknown_fields: (before?.unknown_fields ?? 0) + sum(attempt.unknown_fields),
+  };
+}
+
+function sum(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((total, each) => total + each, 0);
 }

@@ -1,3 +1,5 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { RunSpec } from '../../store/records/run-spec.js';
@@ -117,6 +119,13 @@ describe('the agent’s last message', () => {
     expect(result.text?.length).toBeLessThanOrEqual(16 * 1024 * 1024);
     expect(result.warnings).toMatchObject([{ code: 'TEXT_SHORTENED' }]);
   });
+});
+
+it('a working folder that cannot be searched completely is a warning', async () => {
+  const site = await makeSite([{ print: 'no JSON' }], [{ print: '{"a": 1}' }]);
+  await mkdir(join(site.workdir, 'deep/'.repeat(70)), { recursive: true });
+  const { result } = await runToEnd(command(site, { contract: { schema: { type: 'object' } }, max_retries: 1 }), site);
+  expect(result).toMatchObject({ attempts: 2, warnings: [{ code: 'ARTIFACTS_INCOMPLETE' }] });
 });
 
 describe('bytes that are not UTF-8', () => {

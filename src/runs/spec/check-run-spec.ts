@@ -133,7 +133,7 @@ function listSemanticIssues(spec: RunSpec): SchemaIssue[] {
     }
   }
   const { normalizers = [], schema } = spec.contract ?? {};
-  if (!isListOfFunctions(normalizers)) {
+  if (!Array.isArray(normalizers) || !normalizers.every((one) => typeof one === 'function')) {
     issues.push({ path: ['contract', 'normalizers'], message: 'must be a list of functions' });
     return issues;
   }
@@ -176,10 +176,6 @@ export function listPlacementIssues(
     ...(spec.session === undefined ? [] : ['session']),
   ];
   return [...issues, ...lacking.map((field) => ({ path: [field], message: advice }))];
-}
-
-function isListOfFunctions(value: unknown): boolean {
-  return Array.isArray(value) && value.every((one) => typeof one === 'function');
 }
 
 /** A JSON Schema can be untrusted: no code is generated from it, and its cost is bounded. */

@@ -1,16 +1,11 @@
 import { cutText } from '../../base/index.js';
 import type { Profile, ParseError } from '../../json/index.js';
 import { toJsonSchema, type ContractSchema } from './contract-schema.js';
-import type { RunSpec } from '../../store/records/index.js';
+import type { RunContract, RunSpec } from '../../store/records/index.js';
 import { isJsonObject, getOwnValue } from '../../json/schema/index.js';
 
 /** The parts of a contract that the agent receives. */
-export interface ContractTerms {
-  readonly schema?: ContractSchema | undefined;
-  /** The profile that reads the output; `default` by default. */
-  readonly profile?: Profile | undefined;
-  /** Whether the profiles with tags ask for the agent's reasoning before the result; true by default. */
-  readonly thinking?: boolean | undefined;
+interface ContractTerms extends Pick<RunContract, 'schema' | 'profile' | 'thinking'> {
   readonly mode: 'auto' | 'interactive';
 }
 
