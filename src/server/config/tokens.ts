@@ -86,14 +86,16 @@ const MAX_FILE_BYTES = 1024 * 1024;
 /** Reads the token file. Its path comes from the operator, so links are followed: container secrets are links. */
 function readTokensFile(path: string): string {
   try {
-    if (statSync(path).size <= MAX_FILE_BYTES) return readFileSync(path, 'utf8');
+    const file = statSync(path);
+    // A device has no size and might never end.
+    if (file.isFile() && file.size <= MAX_FILE_BYTES) return readFileSync(path, 'utf8');
   } catch (error) {
     const reason = getErrorCode(error) ?? 'unknown error';
     throw createConfigError(
       `Cannot read the file "${path}" in ${FILE_VARIABLE} (${reason}). Check the path and its permissions.`,
     );
   }
-  throw createConfigError(`The file in ${FILE_VARIABLE} is larger than ${MAX_FILE_BYTES} bytes. Check its path.`);
+  throw createConfigError(`The file in ${FILE_VARIABLE} is not a regular file, or larger than ${MAX_FILE_BYTES} bytes. Check its path.`);
 }
 
 /** A shorter token could be guessed. */
