@@ -236,12 +236,12 @@ class EngineMismatch {
 
 /** Limit on stored bytes: a terminal that starts late is compared with this much recent stream output. */
 const CAPACITY = 4 * 1024 * 1024;
-const INITIAL_SIZE = 64 * 1024;
+const BLOCK_SIZE = 64 * 1024;
 const LINE_FEED = 0x0a;
 
-/** The last bytes of a stream, in a ring buffer: memory is bounded, and the content does not depend on chunking. */
+/** The last bytes of a stream, in blocks: memory is bounded, and the content does not depend on chunking. */
 export class RecentBytes {
-  #ring = new Uint8Array(0);
+  #blocks: Uint8Array[] = [];
   #written = 0;
 
   get isTruncated(): boolean {
@@ -249,39 +249,25 @@ export class RecentBytes {
   }
 
   add(bytes: Uint8Array): void {
-    this.#grow(this.#written + bytes.length);
-    const recent = bytes.subarray(Math.max(0, bytes.length - CAPACITY));
-    const start = (this.#written + bytes.length - recent.length) % this.#ring.length;
-    const head = Math.min(recent.length, this.#ring.length - start);
-    this.#ring.set(recent.subarray(0, head), start);
-    this.#ring.set(recent.subarray(head), 0);
-    this.#written += bytes.length;
+    for (let at = 0; at < bytes.length;) {
+      const start = this.#written % BLOCK_SIZE;
+      if (start === 0) this.#blocks.push(new Uint8Array(BLOCK_SIZE));
+      if (this.#blocks.length > CAPACITY / BLOCK_SIZE + 1) this.#blocks.shift();
+      const part = bytes.subarray(at, at + BLOCK_SIZE - start);
+      this.#blocks.at(-1)?.set(part, start);
+      this.#written += part.length;
+      at += part.length;
+    }
   }
 
   /** Returns the stored bytes, oldest first, from the start of a line. Nothing can be added afterwards. */
   take(): Uint8Array {
-    const bytes = this.#unroll();
-    this.#ring = new Uint8Array(0);
+    const used = this.#blocks.length * BLOCK_SIZE - BLOCK_SIZE + (this.#written % BLOCK_SIZE || BLOCK_SIZE);
+    const all = new Uint8Array(this.#blocks.length * BLOCK_SIZE);
+    for (const [index, block] of this.#blocks.entries()) all.set(block, index * BLOCK_SIZE);
+    this.#blocks = [];
+    const bytes = all.subarray(0, used).subarray(-CAPACITY);
     return this.isTruncated ? bytes.subarray(bytes.indexOf(LINE_FEED) + 1) : bytes;
-  }
-
-  #unroll(): Uint8Array {
-    const length = Math.min(this.#written, this.#ring.length);
-    const start = this.#written <= this.#ring.length ? 0 : this.#written % this.#ring.length;
-    const bytes = new Uint8Array(length);
-    bytes.set(this.#ring.subarray(start, Math.min(this.#ring.length, start + length)));
-    if (start > 0) bytes.set(this.#ring.subarray(0, start), this.#ring.length - start);
-    return bytes;
-  }
-
-  /** Doubles the buffer up to its limit, so a short run does not use as much memory as a long one. */
-  #grow(needed: number): void {
-    if (this.#ring.length === CAPACITY || needed <= this.#ring.length) return;
-    let size = Math.max(INITIAL_SIZE, this.#ring.length);
-    while (size < needed && size < CAPACITY) size *= 2;
-    const grown = new Uint8Array(size);
-    grown.set(this.#ring.subarray(0, this.#written));
-    this.#ring = grown;
   }
 }
 
@@ -291,50 +277,31 @@ export class RecentBytes {
  */
 export class CoverageLedger {
   #bytes = 0;
-  /** Sorted, without adjacent ranges; normally a single range. */
-  #claimed: [from: number, to: number][] = [];
-  readonly #doubled: ByteRange[] = [];
+  /** In order of arrival; normally a single range. */
+  readonly #claims: [from: number, to: number][] = [];
 
   receive(bytes: number): void {
     this.#bytes += bytes;
   }
 
   claim(from: number, to: number): void {
-    if (to <= from) return;
-    const last = this.#claimed.at(-1);
-    if (last === undefined || from > last[1]) this.#claimed.push([from, to]);
-    else if (from === last[1]) last[1] = to;
-    else this.#claimOutOfOrder(from, to);
+    const last = this.#claims.at(-1);
+    if (from === last?.[1]) last[1] = to;
+    else if (to > from) this.#claims.push([from, to]);
   }
 
   report(): StreamCoverage {
     const unclaimed: ByteRange[] = [];
+    const doubled: ByteRange[] = [];
     let covered = 0;
     let claimed = 0;
-    for (const [from, to] of this.#claimed) {
+    for (const [from, to] of this.#claims.toSorted((left, right) => left[0] - right[0])) {
       if (from > covered) unclaimed.push([covered, from]);
-      claimed += to - from;
-      covered = to;
+      if (from < covered) doubled.push([from, Math.min(covered, to)]);
+      claimed += Math.max(0, to - Math.max(covered, from));
+      covered = Math.max(covered, to);
     }
     if (covered < this.#bytes) unclaimed.push([covered, this.#bytes]);
-    return { bytes: this.#bytes, claimed, unclaimed, doubled: [...this.#doubled] };
-  }
-
-  /** Claims a range that is not at the end. The part that is already covered is doubled, the rest fills gaps. */
-  #claimOutOfOrder(from: number, to: number): void {
-    const merged: [number, number][] = [];
-    let start = from;
-    let end = to;
-    for (const range of this.#claimed) {
-      const overlap: ByteRange = [Math.max(from, range[0]), Math.min(to, range[1])];
-      if (overlap[0] < overlap[1]) this.#doubled.push(overlap);
-      if (range[1] < start || range[0] > end) merged.push(range);
-      else {
-        start = Math.min(start, range[0]);
-        end = Math.max(end, range[1]);
-      }
-    }
-    merged.push([start, end]);
-    this.#claimed = merged.toSorted((left, right) => left[0] - right[0]);
+    return { bytes: this.#bytes, claimed, unclaimed, doubled };
   }
 }
