@@ -106,5 +106,10 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** Returns the first characters of a string as a copy: a slice would keep the whole string in memory. */
 export function copyStart(text: string, length: number): string {
-  return text.length <= length ? text : decoder.decode(encoder.encode(cutText(text, length)));
+  return text.length <= length ? text : copyText(cutText(text, length));
+}
+
+/** Returns a string that shares no memory with another one. */
+export function copyText(text: string): string {
+  return decoder.decode(encoder.encode(text));
 }

@@ -29,9 +29,18 @@ export class TextAnswer {
     return this.#heldFrames.length > 0;
   }
 
-  hold(frame: TextFrame | JsonFrame): void {
+  /** Holds a frame that can be part of an answer; false if it cannot, because of its stream or of earlier records. */
+  hold(frame: TextFrame | JsonFrame): boolean {
+    if (frame.stream !== 'stdout' || !this.isPossible) return false;
     this.#emit({ fact: 'hold' });
     this.#add(frame);
+    return true;
+  }
+
+  /** Reads a line that is not a log: part of an answer, or the rest of a record if `isDamaged`. */
+  read(frame: TextFrame, isDamaged: boolean): void {
+    if (isDamaged) this.reject(frame);
+    if (!this.hold(frame)) this.#emit({ fact: 'unparsed' });
   }
 
   /** Holds a blank line between held frames. */

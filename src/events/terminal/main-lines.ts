@@ -37,7 +37,7 @@ export class MainLines {
   countUnpaired(paired: ReadonlySet<number>): Map<string, number> {
     const counts = new Map<string, number>();
     for (const [index, key] of this.#records.entries()) {
-      if (!paired.has(index)) counts.set(key, (counts.get(key) ?? 0) + 1);
+      if (!paired.has(index)) increment(counts, key);
     }
     return counts;
   }
@@ -49,17 +49,16 @@ export class MainLines {
     const key = hashText(frame.text);
     if (frame.kind === 'json') {
       this.#records.push(key);
-      this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
+      increment(this.#counts, key);
       if (this.#records.length > MAX_RECORDS) this.#dropOlder();
-    } else if (this.#lineCounts.size < MAX_TEXT_LINES) this.#lineCounts.set(key, (this.#lineCounts.get(key) ?? 0) + 1);
+    } else if (this.#lineCounts.size < MAX_TEXT_LINES) increment(this.#lineCounts, key);
   }
 
   /** Drops records that the terminal has passed. Records not in `paired` were skipped and can still be repeated. */
-  drop(count: number, paired: ReadonlySet<number> = NO_POSITIONS): void {
+  drop(count: number, paired: ReadonlySet<number>): void {
     for (const [index, key] of this.#records.slice(0, count).entries()) {
       decrement(this.#counts, key);
-      if (!paired.has(index) && this.#skippedCounts.size < MAX_RECORDS)
-        this.#skippedCounts.set(key, (this.#skippedCounts.get(key) ?? 0) + 1);
+      if (!paired.has(index) && this.#skippedCounts.size < MAX_RECORDS) increment(this.#skippedCounts, key);
     }
     this.#records = this.#records.slice(count);
   }
@@ -81,7 +80,9 @@ export class MainLines {
   }
 }
 
-const NO_POSITIONS: ReadonlySet<number> = new Set();
+function increment(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}
 
 /** Decrements the count of a key; true if it was above zero. */
 export function decrement(counts: Map<string, number>, key: string): boolean {

@@ -1,6 +1,7 @@
 import { Reducer } from '../attempt/reducer.js';
 import type { Engine } from '../engines/engine.js';
-import type { Frame, JsonFrame, TextFrame } from '../framing/frame.js';
+import { copyText } from '../attempt/engine-error.js';
+import type { BlankFrame, Frame } from '../framing/frame.js';
 import { EventWriter } from '../mapping/event-writer.js';
 import { readJson } from '../framing/segment-line.js';
 import { align } from '../../base/index.js';
@@ -52,14 +53,17 @@ export class TerminalMerge {
     }
     const waitingFrame = copyForWaiting(frame);
     this.#waitingFrames.push(waitingFrame);
-    this.#waitingBytes += waitingFrame.bytes;
-    const isFull = this.#waitingFrames.length >= MAX_WAITING || this.#waitingBytes > MAX_WAITING_BYTES;
-    if (isFull || this.#hasGap(waitingFrame)) this.#settle(false);
+    this.#waitingBytes += frame.to - frame.from;
+    if (this.#isFull || this.#hasGap(waitingFrame)) this.#settle(false);
+  }
+
+  get #isFull(): boolean {
+    return this.#waitingFrames.length >= MAX_WAITING || this.#waitingBytes > MAX_WAITING_BYTES;
   }
 
   /** Whether the streams lost a record: once they have a later one, an earlier one will not arrive. */
-  #hasGap({ kind, key }: WaitingFrame): boolean {
-    if (kind !== 'json') return false;
+  #hasGap({ frame, key }: WaitingFrame): boolean {
+    if (frame.kind !== 'json') return false;
     if (this.main.hasRecord(key)) return this.#mayBeLost;
     this.#mayBeLost = true;
     return false;
@@ -85,19 +89,21 @@ export class TerminalMerge {
   #settle(isFinal: boolean): void {
     this.#mayBeLost = false;
     const previousOutcome = this.#attempt.evidence;
-    const records = this.#waitingFrames.filter(({ kind }) => kind === 'json');
+    const records = this.#waitingFrames.filter(({ frame }) => frame.kind === 'json');
     const { partners, unpaired } = this.#pair(records);
     const lastPaired = partners.findLastIndex((partner) => partner >= 0);
     const settledCount = this.#countSettled(isFinal, records[lastPaired]);
     let record = 0;
     const repeatedKeys: string[] = [];
-    for (const waitingFrame of this.#waitingFrames.slice(0, settledCount)) {
-      const isPaired = waitingFrame.kind === 'json' && (partners[record++] ?? -1) >= 0;
-      this.#waitingBytes -= waitingFrame.bytes;
+    for (const { key, frame } of this.#waitingFrames.slice(0, settledCount)) {
+      const isRecord = frame.kind === 'json';
+      const isPaired = isRecord && (partners[record++] ?? -1) >= 0;
+      this.#waitingBytes -= frame.to - frame.from;
       this.#hasPartner ||= isPaired;
       if (isPaired) continue;
-      if (waitingFrame.kind === 'json' && decrement(unpaired, waitingFrame.key)) repeatedKeys.push(waitingFrame.key);
-      else if (!this.#isSkipped(waitingFrame)) this.#emit(waitingFrame);
+      if (isRecord && decrement(unpaired, key)) repeatedKeys.push(key);
+      // The streams printed this record before others that the terminal has already repeated.
+      else if (!(isRecord && this.#isSameSession() && this.main.takeSkipped(key))) this.#emit(frame, key);
     }
     this.#waitingFrames = this.#waitingFrames.slice(settledCount);
     this.main.drop((partners[lastPaired] ?? -1) + 1, new Set(partners));
@@ -121,26 +127,21 @@ export class TerminalMerge {
     return { partners, unpaired: this.main.countUnpaired(new Set(partners)) };
   }
 
-  /** Whether the streams printed this record before others that the terminal has already repeated. */
-  #isSkipped({ kind, key }: WaitingFrame): boolean {
-    return kind === 'json' && this.#isSameSession() && this.main.takeSkipped(key);
-  }
-
   /** Returns how many waiting frames can be reported: up to the last with a partner, or the older half. */
   #countSettled(isFinal: boolean, lastPaired: WaitingFrame | undefined): number {
     if (isFinal) return this.#waitingFrames.length;
     if (lastPaired !== undefined) return this.#waitingFrames.indexOf(lastPaired) + 1;
-    const isFull = this.#waitingFrames.length >= MAX_WAITING || this.#waitingBytes > MAX_WAITING_BYTES;
-    return isFull ? Math.ceil(this.#waitingFrames.length / 2) : 0;
+    return this.#isFull ? Math.ceil(this.#waitingFrames.length / 2) : 0;
   }
 
-  /** Reports a frame without a partner. */
-  #emit(waitingFrame: WaitingFrame): void {
+  /** Reports a frame without a partner. Errors are only on the terminal if the streams are empty; damaged records on either. */
+  #emit(waitingFrame: Frame, key: string): void {
     if (waitingFrame.kind === 'blank') return;
-    if (waitingFrame.kind === 'text' && this.#isSameSession() && this.main.takeText(waitingFrame.key)) return;
-    const frame = waitingFrame.restore();
+    if (waitingFrame.kind === 'text' && this.#isSameSession() && this.main.takeText(key)) return;
+    const frame = restore(waitingFrame);
     if (frame.kind === 'text') this.#lineCount += 1;
-    const isReadable = frame.kind === 'json' || (frame.kind === 'text' && this.#isEngineText(frame.problem));
+    const isReadable =
+      frame.kind === 'json' || (frame.kind === 'text' && (frame.problem !== null || this.main.isEmpty));
     if (!isReadable || !this.#isMergeable()) {
       this.#attempt.setAside(frame);
       if (frame.kind === 'json') this.#setAsideCount += 1;
@@ -151,11 +152,6 @@ export class TerminalMerge {
     this.#restored ??= { count: 0, first: frame, last: frame };
     this.#restored.count += 1;
     this.#restored.last = frame;
-  }
-
-  /** Errors appear only on the terminal if the streams are empty; damaged records on either. */
-  #isEngineText(problem: string | null): boolean {
-    return problem !== null || this.main.isEmpty;
   }
 
   /** Whether the terminal's records can be merged: the session is the same, and none was dropped. */
@@ -174,35 +170,24 @@ export class TerminalMerge {
   }
 }
 
-const encoder = new TextEncoder();
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-
-/** A terminal frame waiting to be compared. Its text is copied: a slice would keep its whole chunk in memory. */
+/** A terminal frame waiting to be compared, with the hash of its text. */
 interface WaitingFrame {
   readonly key: string;
-  readonly kind: Frame['kind'];
-  readonly bytes: number;
-  restore(): Frame;
+  readonly frame: Frame;
 }
 
+const NO_VALUE = {};
+
+/** Keeps only a copy of the text: a slice would keep its whole chunk in memory, and the value takes more than its text. */
 function copyForWaiting(frame: Frame): WaitingFrame {
-  const { kind, stream, from, to, encoding } = frame;
-  const text = encoder.encode(frame.text);
-  const problem = frame.kind === 'text' ? frame.problem : null;
-  return {
-    key: hashText(frame.text),
-    kind,
-    bytes: to - from,
-    restore() {
-      const span = { stream, from, to, encoding };
-      const source = decoder.decode(text);
-      if (kind === 'blank') return { ...span, kind, text: '' };
-      if (kind === 'script') return { ...span, kind, text: source };
-      const value = kind === 'json' ? readJson(source) : null;
-      if (value !== null) return { ...span, kind: 'json', value, text: source } satisfies JsonFrame;
-      return { ...span, kind: 'text', text: source, problem } satisfies TextFrame;
-    },
-  };
+  const key = hashText(frame.text);
+  if (frame.kind === 'blank') return { key, frame };
+  const text = copyText(frame.text);
+  return { key, frame: frame.kind === 'json' ? { ...frame, text, value: NO_VALUE } : { ...frame, text } };
+}
+
+function restore(frame: Exclude<Frame, BlankFrame>): Exclude<Frame, BlankFrame> {
+  return frame.kind === 'json' ? { ...frame, value: readJson(frame.text) ?? NO_VALUE } : frame;
 }
 
 function countRecords(count: number): string {

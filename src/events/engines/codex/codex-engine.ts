@@ -66,9 +66,8 @@ function createCodexReader(emit: Emit): Reader {
           : emit({ fact: 'unknown_type', type: get.string(frame.value, 'type') ?? 'value that is not a message' });
       }
       const type = get.string(frame.value, 'type');
-      const isRecord = type !== null && CODEX_FIELDS.has(type);
-      if (isRecord) answer.reject(frame);
-      else if (frame.stream === 'stdout' && answer.isPossible && type === null) return answer.hold(frame);
+      if (type !== null && CODEX_FIELDS.has(type)) answer.reject(frame);
+      else if (type === null && answer.hold(frame)) return;
       // In text mode, the log repeats the output of the agent and its tools.
       else if (frame.stream === 'stderr' && log.hasHeader) return emit({ fact: 'noise' });
       readRecord(frame.value, emit);
@@ -76,9 +75,7 @@ function createCodexReader(emit: Emit): Reader {
     text(frame) {
       if (frame.stream === 'stdin') return emit({ fact: 'unparsed' });
       if (frame.stream !== 'stdout' && frame.problem === null) return log.read(frame);
-      if (frame.encoding === 'binary' || INCOMPLETE_RECORD.test(frame.text)) answer.reject(frame);
-      if (frame.stream === 'stdout' && answer.isPossible) answer.hold(frame);
-      else emit({ fact: 'unparsed' });
+      answer.read(frame, frame.encoding === 'binary' || INCOMPLETE_RECORD.test(frame.text));
     },
     blank: (frame) => answer.blank(frame),
     end: () => answer.end(),

@@ -55,15 +55,12 @@ function createCopilotReader(emit: Emit): Reader {
   return {
     json(frame) {
       if (detect(frame.value) > 0) answer.reject(frame);
-      else if (frame.stream === 'stdout' && answer.isPossible && get.field(frame.value, 'type') === undefined)
-        return answer.hold(frame);
+      else if (get.field(frame.value, 'type') === undefined && answer.hold(frame)) return;
       readRecord(frame.value, emit);
     },
     text(frame) {
       if (frame.stream !== 'stdout' && frame.problem === null) return readLog(frame);
-      if (frame.encoding === 'binary' || frame.problem !== null) answer.reject(frame);
-      if (frame.stream === 'stdout' && answer.isPossible) answer.hold(frame);
-      else emit({ fact: 'unparsed' });
+      answer.read(frame, frame.encoding === 'binary' || frame.problem !== null);
     },
     blank: (frame) => answer.blank(frame),
     end: () => answer.end(),

@@ -1,6 +1,6 @@
 import { get, isRecord, toKnownFields, toUsage } from '../../reading/record-fields.js';
 import type { Engine, Reader } from '../engine.js';
-import type { JsonFrame, TextFrame } from '../../framing/frame.js';
+import type { JsonFrame } from '../../framing/frame.js';
 import type { ParserName } from '../../protocol/engine-names.js';
 import { TextAnswer } from '../../reading/text-answer.js';
 import type { Emit } from '../fact.js';
@@ -108,16 +108,14 @@ function createGeminiReader(emit: Emit): Reader {
         // Some versions of Gemini print it on stdout, some on stderr.
         return readDocument(value, emit);
       }
-      if (frame.stream === 'stdout' && answer.isPossible) return answer.hold(frame);
-      emit({ fact: 'unknown_type', type: get.string(value, 'type') ?? 'value without a type' });
+      if (!answer.hold(frame))
+        emit({ fact: 'unknown_type', type: get.string(value, 'type') ?? 'value without a type' });
     },
     text(frame) {
       // In text mode, lines after the first line of the answer belong to it, even if they look like a failure.
       if (log.read(frame, frame.stream === 'stdout' && answer.hasLines)) return;
       if (frame.stream !== 'stdout' && frame.problem === null) return emit({ fact: 'noise' });
-      if (isIncompleteRecord(frame)) answer.reject(frame);
-      if (frame.stream === 'stdout' && answer.isPossible) answer.hold(frame);
-      else emit({ fact: 'unparsed' });
+      answer.read(frame, frame.encoding === 'binary' || INCOMPLETE_RECORD.test(frame.text));
     },
     blank: (frame) => answer.blank(frame),
     end() {
@@ -138,10 +136,6 @@ function isApiError(value: object): boolean {
 
 function isNamedDocument(value: object): boolean {
   return isDocument(value) && get.string(value, 'session_id') !== null;
-}
-
-function isIncompleteRecord({ text, encoding }: TextFrame): boolean {
-  return encoding === 'binary' || INCOMPLETE_RECORD.test(text);
 }
 
 /** Tools that write the file they name. */

@@ -76,8 +76,8 @@ function createStreamJsonReader(dialect: Dialect, emit: Emit): Reader {
       } else if (isKnownRecord(dialect, value, hasRecords)) {
         startRecords(frame, get.string(value, 'type') === 'result');
         if (frame.stream !== 'stdout' || !control.readPrinted(value)) readRecord(value);
-      } else if (frame.stream === 'stdout' && answer.isPossible) answer.hold(frame);
-      else emit({ fact: 'unknown_type', type: get.string(value, 'type') ?? 'record without a type' });
+      } else if (!answer.hold(frame))
+        emit({ fact: 'unknown_type', type: get.string(value, 'type') ?? 'record without a type' });
     },
     text(frame) {
       if (frame.stream === 'stdin') return emit({ fact: 'unparsed' });
@@ -88,7 +88,10 @@ function createStreamJsonReader(dialect: Dialect, emit: Emit): Reader {
       // In text mode, the CLI prints an error in place of its answer.
       const error = hasText ? null : dialect.readLogError(frame.text);
       hasText = error === null;
-      if (error === null) return answer.hold(frame);
+      if (error === null) {
+        answer.hold(frame);
+        return;
+      }
       emit({ fact: 'confidence', value: TEXT_CONFIDENCE });
       if (error.retrying === true) emit({ fact: 'error', ...error });
       else reportFatalError(error, conversation);
