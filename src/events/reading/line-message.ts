@@ -31,8 +31,9 @@ export class LineMessage {
     this.#key = key;
   }
 
-  /** Adds the next line, or the agent's part of it. */
+  /** Adds the next line, or the agent's part of it. Blank lines count only between others. */
   add(frame: TextFrame, text: string, confidence: number): void {
+    if (text.trim() === '') return this.#skip(text);
     if (this.#first !== null && frame.to - this.#first.from > MAX_MESSAGE_LENGTH) this.close();
     this.#first ??= frame;
     this.#last = frame;
@@ -44,8 +45,7 @@ export class LineMessage {
     this.#emit({ fact: 'delta', text: chunk, key: this.#key });
   }
 
-  /** Adds a blank line. */
-  skip(text: string): void {
+  #skip(text: string): void {
     this.#emit({ fact: 'hold' });
     if (this.#first === null) return;
     this.#gap += `${text}\n`;
