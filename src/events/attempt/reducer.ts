@@ -36,15 +36,17 @@ const PROBLEM_CODES = {
 } as const;
 
 /** The last fact of each kind, used to judge how an attempt ended. */
-interface Outcome {
-  endSignal: EndSignal | null;
-  runtimeError: string | null;
-  lastError: string | null;
+export interface Outcome {
+  readonly endSignal: EndSignal | null;
+  /** The engine's message about the error that ended its work. */
+  readonly runtimeError: string | null;
+  /** The engine's last message about any error, which explains an exit code. */
+  readonly lastError: string | null;
   /** The cause of `lastError`, until the agent continues: its HTTP status can name it more precisely than its message. */
-  lastCause: FailureCause | null;
+  readonly lastCause: FailureCause | null;
 }
 
-interface CollectedEvidence extends Readonly<Outcome> {
+interface CollectedEvidence extends Outcome {
   readonly lastMessage: string;
   readonly usage: Usage | null;
 }
@@ -60,7 +62,12 @@ export class Reducer {
   readonly facts: RecordFacts;
   #usage = new UsageTotals();
   #hasActed = false;
-  #outcome: Outcome = { endSignal: null, runtimeError: null, lastError: null, lastCause: null };
+  #outcome: { -readonly [Key in keyof Outcome]: Outcome[Key] } = {
+    endSignal: null,
+    runtimeError: null,
+    lastError: null,
+    lastCause: null,
+  };
   /** Whether the engine prints plain text instead of records; plain text has no end signal. */
   isPlainText = false;
   /** Whether the last record on stdout is incomplete. */
