@@ -83,7 +83,8 @@ export function createAcpProjection(): Projection<AcpSessionNotification> {
     if (data.status === 'started') return updates;
     openCalls.delete(toolCallId);
     const text = formatToolResult(data);
-    const content = [...(text === '' ? [] : [toTextContent(text)]), ...toDiffContent(data.diff)];
+    const content = toDiffContent(data.diff);
+    if (text !== '') content.unshift({ type: 'content', content: { type: 'text', text } });
     updates.push({
       sessionUpdate: 'tool_call_update',
       toolCallId,
@@ -171,10 +172,6 @@ function createSubagentMeta(parentCall: string | undefined): { readonly _meta?: 
   return parentCall === undefined ? {} : { _meta: { sluice: { parent_tool_call_id: parentCall } } };
 }
 
-function toTextContent(text: string): AcpToolContent {
-  return { type: 'content', content: { type: 'text', text } };
-}
-
 /** Converts diffs to content. ACP needs the old and the new text, so patches are omitted. */
 function toDiffContent(diff: FcmpData<'assistant.tool_call'>['diff']): AcpToolContent[] {
   return (diff ?? []).flatMap(({ path, old_text: oldText = null, new_text: newText }) =>
@@ -231,26 +228,10 @@ export function chooseToolKind(name: string): ToolKind {
 }
 
 /** The parameters of `session/request_permission`, without the session. */
-export interface AcpPermission {
-  readonly toolCall: {
-    readonly toolCallId: string;
-    readonly title: string;
-    readonly name: string;
-    readonly kind: ToolKind;
-    readonly status: 'pending';
-    readonly rawInput: unknown;
-    readonly content?: readonly AcpToolContent[];
-    readonly locations?: readonly AcpLocation[];
-  };
-  readonly options: readonly {
-    readonly optionId: string;
-    readonly name: string;
-    readonly kind: FcmpEvent<'permission.required'>['data']['options'][number]['kind'];
-  }[];
-}
+export type AcpPermission = ReturnType<typeof toAcpPermission>;
 
 /** Converts a permission request to an Agent Client Protocol request. Its tool call has the same id as in updates. */
-export function toAcpPermission({ data, meta }: FcmpEvent<'permission.required'>): AcpPermission {
+export function toAcpPermission({ data, meta }: FcmpEvent<'permission.required'>) {
   const { tool, input, diff, locations } = data;
   const content = toDiffContent(diff);
   return {
@@ -259,7 +240,7 @@ export function toAcpPermission({ data, meta }: FcmpEvent<'permission.required'>
       title: formatTitle({ name: tool, input }),
       name: tool,
       kind: chooseToolKind(tool),
-      status: 'pending',
+      status: 'pending' as const,
       rawInput: input,
       ...(content.length === 0 ? {} : { content }),
       ...(locations === undefined ? {} : { locations }),
