@@ -1,16 +1,11 @@
 import { SluiceError } from '../base/index.js';
 import type { AttemptEnd } from './end/attempt-end.js';
-import type { Engine, ProcessExit } from './engines/engine.js';
+import type { Engine, ProcessExit, TranslatorOptions } from './engines/engine.js';
 import { genericEngine } from './engines/generic/generic-engine.js';
 import { ENGINES } from './engines/index.js';
 import type { Coverage, DriftSummary, Emitted, DrainResult, StreamCoverage } from './protocol/translator-output.js';
 import { perStream, type CapturedStream } from './protocol/event-parts.js';
-import {
-  CoverageLedger,
-  StreamTranslator,
-  SURE_CONFIDENCE,
-  type TranslatorOptions,
-} from './translate/stream-translator.js';
+import { CoverageLedger, StreamTranslator, SURE_CONFIDENCE } from './translate/stream-translator.js';
 import type { Frame } from './framing/frame.js';
 import { createFramer, type Framer } from './framing/framer.js';
 import { EventWriter, toTimestamp } from './mapping/event-writer.js';

@@ -1,6 +1,6 @@
 import { Reducer } from '../attempt/reducer.js';
 import { endAttempt, startWithoutSession, type AttemptEnd } from '../end/attempt-end.js';
-import type { Engine, ProcessExit } from '../engines/engine.js';
+import type { Engine, ProcessExit, TranslatorOptions } from '../engines/engine.js';
 import type { Frame } from '../framing/frame.js';
 import { createFramer, type Framer } from '../framing/framer.js';
 import { EventWriter, toTimestamp } from '../mapping/event-writer.js';
@@ -12,36 +12,8 @@ import type {
   ByteRange,
   StreamCoverage,
 } from '../protocol/translator-output.js';
-import type { EngineName } from '../protocol/engine-names.js';
 import { perStream, type CapturedStream } from '../protocol/event-parts.js';
 import { TerminalMerge } from '../terminal/terminal-merge.js';
-
-/** Options for a translator. */
-export interface TranslatorOptions {
-  /** The engine that printed the bytes: a built-in engine or one of `engines`; `auto` detects it from the bytes. */
-  readonly engine: EngineName | 'auto' | (string & {});
-  /** Additional engines, created with `defineEngine`. */
-  readonly engines?: readonly Engine[] | undefined;
-  readonly runId: string;
-  /** The number of the attempt, counted from 1. */
-  readonly attempt: number;
-  /** `interactive` (default): a user answers questions. `auto`: the verdict on the output decides. */
-  readonly mode?: 'auto' | 'interactive' | undefined;
-  /** The last FCMP number the run has used; 0 for the first attempt. */
-  readonly fcmpSeq?: number | undefined;
-  /** The session this attempt resumes. */
-  readonly sessionId?: string | undefined;
-  /** Whether an earlier attempt started the conversation, for agents that print no session id. */
-  readonly isContinued?: boolean | undefined;
-  /** The answer this attempt was started with. */
-  readonly reply?: string | undefined;
-  /** The run whose cached result is repeated. */
-  readonly cachedFrom?: string | undefined;
-  /** Whether the terminal is the only stream, which is then not compared with others. */
-  readonly terminalOnly?: boolean | undefined;
-  /** Returns milliseconds since 1970; called once per push. */
-  readonly clock?: (() => number) | undefined;
-}
 
 /** The confidence that unrecognized output is plain text. */
 const GUESS_CONFIDENCE = 0.2;

@@ -1,25 +1,18 @@
 import type { FileDiff } from '../../protocol/event-parts.js';
 import { BoundedMap } from '../../reading/bounded-map.js';
-import { get } from '../../reading/record-fields.js';
+import { get, toNames } from '../../reading/record-fields.js';
 import type { Emit, ToolCall } from '../fact.js';
 import { describeCall, endCall } from './codex-items.js';
-import { readShellScript } from './shell-script.js';
+import { readShellScript } from './approval.js';
 
 /** Limit on open calls; beyond it, the oldest is dropped. */
 const MAX_OPEN = 1024;
 
 /** Items reported only as a status, because they repeat other items or are not needed. */
-const STATUS_ONLY: ReadonlySet<string> = new Set([
-  'userMessage',
-  'hookPrompt',
-  'plan',
-  'enteredReviewMode',
-  'exitedReviewMode',
-  'contextCompaction',
-  'subAgentActivity',
-  'functionCallOutput',
-  'sleep',
-]);
+const STATUS_ONLY = toNames(
+  'userMessage hookPrompt plan enteredReviewMode exitedReviewMode contextCompaction subAgentActivity ' +
+    'functionCallOutput sleep',
+);
 
 /** Reads a turn's items: messages, thoughts and calls. */
 export class AppServerItems {

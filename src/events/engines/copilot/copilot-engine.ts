@@ -181,13 +181,10 @@ function readAssistant(type: string, data: object, emit: Emit): void {
 }
 
 /** Records that say nothing beyond their time, or whose text another record repeats as a whole. */
-const CHUNKS: ReadonlySet<string> = new Set([
-  'assistant.message_start',
-  'assistant.tool_call_delta',
-  'session.background_tasks_changed',
-  'tool.execution_partial_result',
-  'tool.shell_output',
-]);
+const CHUNKS = toNames(
+  'assistant.message_start assistant.tool_call_delta session.background_tasks_changed ' +
+    'tool.execution_partial_result tool.shell_output',
+);
 
 const TEXT_FIELDS: ReadonlySet<string> = new Set(['messageId', 'content', 'deltaContent', 'parentToolCallId']);
 const USAGE_FIELDS = toNames('model inputTokens outputTokens cacheReadTokens cacheWriteTokens');

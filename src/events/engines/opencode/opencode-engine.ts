@@ -256,13 +256,7 @@ function readTokens(part: object, emit: Emit): Usage | null {
 }
 
 /** Names of OpenCode's errors. */
-const ERROR_NAMES: ReadonlySet<string> = new Set([
-  'ProviderAuthError',
-  'UnknownError',
-  'MessageOutputLengthError',
-  'MessageAbortedError',
-  'StructuredOutputError',
-  'ContextOverflowError',
-  'ContentFilterError',
-  'APIError',
-]);
+const ERROR_NAMES = toNames(
+  'ProviderAuthError UnknownError MessageOutputLengthError MessageAbortedError StructuredOutputError ' +
+    'ContextOverflowError ContentFilterError APIError',
+);

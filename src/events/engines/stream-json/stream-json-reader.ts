@@ -4,8 +4,7 @@ import { TextAnswer } from '../../reading/text-answer.js';
 import type { Engine, Reader } from '../engine.js';
 import type { EngineError, Emit } from '../fact.js';
 import { ControlRecords } from './control.js';
-import { Conversation } from './conversation.js';
-import type { Dialect } from './dialect.js';
+import { Conversation, type Dialect } from './conversation.js';
 import { readAssistant, readUser } from './read-message.js';
 import { readResult } from './read-result.js';
 
@@ -224,8 +223,8 @@ function readInit(record: object, conversation: Conversation): void {
   });
 }
 
-function readDetail(record: object): object {
-  return Object.fromEntries(Object.entries(record).filter(([key]) => !ENVELOPE.has(key)));
+function readDetail(record: object, used = ENVELOPE): object {
+  return Object.fromEntries(Object.entries(record).filter(([key]) => !used.has(key)));
 }
 
 /** The number of array elements that are examined. */
@@ -307,13 +306,14 @@ function readStreamEvent(record: object, conversation: Conversation): void {
       return emit({ fact: 'error', message });
     }
     default:
-      return emit({ fact: 'status', status: type, detail: dropType(event) });
+      return emit({ fact: 'status', status: type, detail: readDetail(event, TYPE) });
   }
 }
 
 const USED_START_FIELDS: ReadonlySet<string> = new Set(['id', 'type', 'role', 'model', 'content']);
 const DELTA_ONLY: ReadonlySet<string> = new Set(['type', 'delta']);
 const STOP_REASON: ReadonlySet<string> = new Set(['stop_reason']);
+const TYPE: ReadonlySet<string> = new Set(['type']);
 
 function readBlockStart(event: object, parent: string | null, conversation: Conversation): void {
   const block = get.object(event, 'content_block');
@@ -338,9 +338,5 @@ function readDelta(event: object, parent: string | null, conversation: Conversat
   if (type === 'text_delta' && text !== '') return conversation.getSpeaker(parent).addDelta('text', text);
   if (type === 'thinking_delta' && text !== '') return conversation.getSpeaker(parent).addDelta('thinking', text);
   // Part of a call's input, a signature or a citation.
-  emit({ fact: 'status', status: type, detail: dropType(delta) });
-}
-
-function dropType(event: object): object {
-  return Object.fromEntries(Object.entries(event).filter(([key]) => key !== 'type'));
+  emit({ fact: 'status', status: type, detail: readDetail(delta, TYPE) });
 }
