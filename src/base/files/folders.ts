@@ -161,7 +161,6 @@ export async function* listNames(
   if (names.length > 0) yield names;
 }
 
-/** Returns the first names of {@link listNames}, at most `max`. */
 export async function listFirstNames(
   folder: string,
   max: number,

@@ -30,7 +30,6 @@ interface ThreadPoolOptions {
   readonly taskMs: number;
   /** How long a thread may take to start. Default one minute. */
   readonly startMs?: number;
-  /** Heap limit of a thread. */
   readonly memoryMb: number;
 }
 

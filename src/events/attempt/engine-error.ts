@@ -34,7 +34,6 @@ export function toEngineErrorData(error: EngineError): RaspData<'diagnostic.engi
   };
 }
 
-/** Returns the cause that an engine's error names, or null. */
 export function findKnownCause(
   message: string,
   code: DiagnosticCode = 'ENGINE_ERROR',
@@ -44,7 +43,6 @@ export function findKnownCause(
   return cause === 'unknown' ? null : cause;
 }
 
-/** Truncates a message to a length that can be displayed. */
 export function boundMessage(message: string): string {
   return message.length <= MAX_MESSAGE ? message : `${copyStart(message, MAX_MESSAGE)}…`;
 }

@@ -105,7 +105,6 @@ function withParent({ parent }: { readonly parent: string | null }): { parent_to
   return parent === null || parent === '' ? undefined : { parent_tool_call_id: parent };
 }
 
-/** A fenced block that starts like JSON. */
 const FENCED_JSON = /```(?:json|jsonc|json5)?\s*[{[]/iu;
 
 /** Longer messages are not searched; their text is still in the event. */

@@ -128,7 +128,6 @@ export class Reducer {
     this.#raw(frame.text);
   }
 
-  /** Starts a frame, which the next facts are about. */
   #openFrame(frame: Frame): void {
     this.#frame = frame;
     this.#followsUnparsed = this.#endsUnparsed[frame.stream];
@@ -347,7 +346,6 @@ export class Reducer {
     this.#writer.confidence = confidence;
   }
 
-  /** Emits the bytes being read as a raw event. */
   #raw(text: string): void {
     this.#isHandled = true;
     const stream = this.#writer.rawRef?.stream;

@@ -57,7 +57,6 @@ export class ToolCalls {
     this.#writer.write('tool.call.failed', { ...this.#end(call), error: call.error }, { tool_call_id: call.id });
   }
 
-  /** Warns about calls that never ended. */
   endAll(): void {
     for (const [id, { name }] of [...this.#reducedCalls, ...this.#open]) this.#warnUnfinished(id, name);
     this.#reducedCalls.clear();
@@ -115,7 +114,6 @@ export class ToolCalls {
   }
 }
 
-/** Merges another report about a call with the earlier ones. */
 function merge(known: CallData | undefined, call: ToolCall): CallData {
   const data: CallData = { tool_call_id: call.id, name: call.name ?? known?.name ?? UNKNOWN_NAME };
   const input = call.input ?? known?.input;

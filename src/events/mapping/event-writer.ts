@@ -76,7 +76,8 @@ export class EventWriter {
   #seq: number;
   #fcmpSeq: number;
   #out: Emitted[] = [];
-  #ts = '';
+  /** The time of the next events. */
+  time = '';
   #source: RaspSource;
   readonly #certainMeta: FcmpEvent['meta'];
   #meta: FcmpEvent['meta'];
@@ -125,10 +126,6 @@ export class EventWriter {
     return this.#start.attempt;
   }
 
-  set time(ts: string) {
-    this.#ts = ts;
-  }
-
   get sessionId(): string | null {
     return this.#sessionId;
   }
@@ -161,7 +158,7 @@ export class EventWriter {
       run_id: this.#start.runId,
       attempt_number: this.#start.attempt,
       seq: ++this.#seq,
-      ts: this.#ts,
+      ts: this.time,
       source: this.#source,
       event: EVENT_BY_TYPE[type],
       data,
@@ -320,7 +317,7 @@ export class EventWriter {
       protocol_version: FCMP_VERSION,
       run_id: this.#start.runId,
       seq: ++this.#fcmpSeq,
-      ts: this.#ts,
+      ts: this.time,
       ...(engineAt === null ? undefined : { engine_at: engineAt }),
       engine: this.#engine.name,
       type,

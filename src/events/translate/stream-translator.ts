@@ -15,6 +15,12 @@ import type {
 import { perStream, type CapturedStream } from '../protocol/event-parts.js';
 import { TerminalMerge } from '../terminal/terminal-merge.js';
 
+/** A single frame with at least this confidence shows which agent printed it. */
+export const SURE_CONFIDENCE = 0.9;
+
+/** The number of values that are examined for another engine. */
+const MAX_EXAMINED = 200;
+
 /** The confidence that unrecognized output is plain text. */
 const GUESS_CONFIDENCE = 0.2;
 
@@ -26,7 +32,10 @@ export class StreamTranslator {
   readonly #isGuess: boolean;
   readonly #writer: EventWriter;
   readonly #attempt: Reducer;
-  readonly #mismatch: EngineMismatch;
+  readonly #engines: readonly Engine[];
+  /** The engine that the output resembles; null once a value of the named engine was found. */
+  #otherEngine: Engine | null = null;
+  #unexamined = MAX_EXAMINED;
   readonly #framers: Readonly<Record<CapturedStream, Framer>>;
   readonly #ledgers = perStream(() => new CoverageLedger());
   /** Recent stream output, to compare with a terminal that starts late. */
@@ -40,7 +49,7 @@ export class StreamTranslator {
   /** `engines` are all engines, to detect output of a different engine. */
   constructor(engine: Engine, engines: readonly Engine[], options: TranslatorOptions, isGuess = false) {
     this.#engine = engine;
-    this.#mismatch = new EngineMismatch(engine, engines);
+    this.#engines = engines;
     this.#options = options;
     this.#isGuess = isGuess;
     this.#writer = new EventWriter(engine, options);
@@ -155,8 +164,17 @@ export class StreamTranslator {
     return terminal;
   }
 
+  /** Detects that the output does not come from the named engine. */
+  #examineEngine(value: object): void {
+    if (this.#unexamined === 0) return;
+    const isKnown = this.#engine.detect(value) > 0;
+    this.#unexamined = isKnown ? 0 : this.#unexamined - 1;
+    if (isKnown) this.#otherEngine = null;
+    else this.#otherEngine ??= this.#engines.find((engine) => engine.detect(value) >= SURE_CONFIDENCE) ?? null;
+  }
+
   #warnAboutMismatch(): void {
-    const otherName = this.#mismatch.other?.name;
+    const otherName = this.#otherEngine?.name;
     if (otherName === undefined) return;
     const message = `The output does not look like output from "${this.#engine.name}"; it looks like output from "${otherName}".`;
     this.#writer.warn('ENGINE_MISMATCH', message, { subject: otherName, confidence: SURE_CONFIDENCE });
@@ -168,41 +186,11 @@ export class StreamTranslator {
   }
 
   #read(frame: Frame): void {
-    if (frame.kind === 'json') this.#mismatch.examine(frame.value);
+    if (frame.kind === 'json') this.#examineEngine(frame.value);
     if (frame.kind === 'json' || frame.kind === 'text') this.#attempt.read(frame);
     else if (frame.kind === 'script') this.#attempt.setAside(frame);
     else this.#attempt.readBlank(frame);
     this.#terminal?.main.add(frame);
-  }
-}
-
-/** A single frame with at least this confidence shows which agent printed it. */
-export const SURE_CONFIDENCE = 0.9;
-
-const MAX_VALUES = 200;
-
-/** Detects that the output does not come from the named engine. */
-class EngineMismatch {
-  readonly #engine: Engine;
-  readonly #engines: readonly Engine[];
-  /** The engine that the output resembles; null once a value of the named engine was found. */
-  other: Engine | null = null;
-  #remaining = MAX_VALUES;
-
-  constructor(engine: Engine, engines: readonly Engine[]) {
-    this.#engine = engine;
-    this.#engines = engines;
-  }
-
-  examine(value: object): void {
-    if (this.#remaining === 0) return;
-    if (this.#engine.detect(value) > 0) {
-      this.#remaining = 0;
-      this.other = null;
-      return;
-    }
-    this.#remaining -= 1;
-    this.other ??= this.#engines.find((engine) => engine.detect(value) >= SURE_CONFIDENCE) ?? null;
   }
 }
 

@@ -97,7 +97,6 @@ function readInput(type: string, item: object): unknown {
   }
 }
 
-/** Returns why the call failed, or null if it did not. */
 function findFailure(item: object, exitCode: number | null): string | null {
   const error = get.string(get.object(item, 'error'), 'message');
   if (error !== null) return error;

@@ -27,20 +27,25 @@ export const geminiEngine: Engine = {
   createReader: createGeminiReader,
 };
 
-/** Checks that identify a record as Gemini's: other CLIs also print records with a type and a timestamp. */
-const RECORD_CHECKS: readonly ((record: object) => number)[] = [
-  (record) => (isOfType(record, 'init', 'session_id') && get.name(record, 'model') !== null ? 1 : 0),
-  (record) => (isOfType(record, 'tool_use', 'tool_id') || isOfType(record, 'tool_result', 'tool_id') ? 1 : 0),
-  (record) => (isOfType(record, 'message', 'role') || isOfType(record, 'error', 'severity') ? 0.7 : 0),
-  (record) => (isOfType(record, 'result', 'status') ? 0.9 : 0),
-];
+/** The fields that a record of Gemini has, and how certain they are: other CLIs also print records with a type and a time. */
+const RECORD_CHECKS: ReadonlyMap<string, readonly [field: string, score: number]> = new Map([
+  ['init', ['session_id', 1]],
+  ['tool_use', ['tool_id', 1]],
+  ['tool_result', ['tool_id', 1]],
+  ['result', ['status', 0.9]],
+  ['message', ['role', 0.7]],
+  ['error', ['severity', 0.7]],
+]);
 
-function isOfType(record: object, type: string, key: string): boolean {
-  return get.string(record, 'type') === type && get.name(record, key) !== null;
+function detectRecord(record: object): number {
+  const type = get.string(record, 'type') ?? '';
+  const [field = '', score = 0] = RECORD_CHECKS.get(type) ?? [];
+  const isComplete = get.name(record, field) !== null && (type !== 'init' || get.name(record, 'model') !== null);
+  return isComplete ? score : 0;
 }
 
 function detect(value: object): number {
-  if (isStreamRecord(value)) return RECORD_CHECKS.reduce((score, test) => Math.max(score, test(value)), 0);
+  if (isStreamRecord(value)) return detectRecord(value);
   if (!isDocument(value)) return 0;
   // The log quotes API errors, which look like a document without a session.
   if (get.name(value, 'session_id') === null) return get.object(value, 'stats') === null ? 0 : 0.7;

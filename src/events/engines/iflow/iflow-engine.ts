@@ -23,7 +23,6 @@ export const iflowEngine: Engine = {
   createReader: createIflowReader,
 };
 
-/** The confidence of a match by a regular expression. */
 const REGEX_CONFIDENCE = 0.7;
 
 const TAG = /<(\/?)Execution Info>/gu;

@@ -255,7 +255,6 @@ function readTokens(part: object, emit: Emit): Usage | null {
   });
 }
 
-/** Names of OpenCode's errors. */
 const ERROR_NAMES = toNames(
   'ProviderAuthError UnknownError MessageOutputLengthError MessageAbortedError StructuredOutputError ' +
     'ContextOverflowError ContentFilterError APIError',

@@ -10,7 +10,6 @@ import type { PermissionAnswer, PermissionOption, PermissionRequest, Emit } from
  * conversation's records.
  */
 
-/** A request from either side. */
 export interface ControlRequest {
   readonly id: string;
   readonly subtype: string;
