@@ -1,6 +1,6 @@
 import type { JsonFrame } from '../../framing/frame.js';
 import type { FileDiff, Usage } from '../../protocol/event-parts.js';
-import { MAX_MESSAGE_LENGTH } from '../../reading/line-message.js';
+import { MAX_MESSAGE_LENGTH } from '../../reading/text-answer.js';
 import { readPlan } from '../../reading/read-plan.js';
 import { get, isRecord, toUsage } from '../../reading/record-fields.js';
 import { BoundedSet } from '../../reading/bounded-map.js';

@@ -6,7 +6,7 @@ import { TextAnswer } from '../../reading/text-answer.js';
 import type { Emit } from '../fact.js';
 import { isGeminiLogLine, GeminiLog } from './gemini-log.js';
 import type { Usage } from '../../protocol/event-parts.js';
-import { MAX_MESSAGE_LENGTH } from '../../reading/line-message.js';
+import { MAX_MESSAGE_LENGTH } from '../../reading/text-answer.js';
 import { readPlan } from '../../reading/read-plan.js';
 import { KNOWN_FIELDS } from '../known-fields.js';
 

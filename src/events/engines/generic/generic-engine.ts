@@ -1,5 +1,5 @@
 import type { Engine, Reader } from '../engine.js';
-import { LineMessage } from '../../reading/line-message.js';
+import { LineMessage } from '../../reading/text-answer.js';
 import type { Emit } from '../fact.js';
 
 /** Any command: stdout is its answer, stderr is its log. It has no end signal and no session. */

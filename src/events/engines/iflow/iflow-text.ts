@@ -1,7 +1,6 @@
 import { findPayload } from '../../attempt/messages.js';
 import type { TextFrame } from '../../framing/frame.js';
-import { LineMessage } from '../../reading/line-message.js';
-import type { MessageJudgement } from '../../reading/line-message.js';
+import { LineMessage, type MessageJudgement } from '../../reading/text-answer.js';
 import type { Emit } from '../fact.js';
 
 /** The confidence that text is the agent's message: with a JSON block, by stream, and unfinished. */

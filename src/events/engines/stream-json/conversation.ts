@@ -5,7 +5,7 @@ import type { ParserName } from '../../protocol/engine-names.js';
 import type { Usage } from '../../protocol/event-parts.js';
 import type { KnownFields } from '../../reading/record-fields.js';
 import type { Engine } from '../engine.js';
-import { MAX_MESSAGE_LENGTH } from '../../reading/line-message.js';
+import { MAX_MESSAGE_LENGTH } from '../../reading/text-answer.js';
 
 /** The differences between CLIs that print records in Claude Code's format. */
 export interface Dialect extends Pick<Engine, 'name' | 'parser' | 'parserVersion'> {

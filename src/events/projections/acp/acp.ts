@@ -9,6 +9,7 @@ import {
   type Projection,
 } from '../projection.js';
 import { omitMissing } from '../../reading/record-fields.js';
+import { omitUndefined } from '../../../base/index.js';
 
 /**
  * Converts FCMP events to session updates of the Agent Client Protocol, version 1. A Sluice run is a session. Events
@@ -75,8 +76,7 @@ export function createAcpProjection(): Projection<AcpSessionNotification> {
         name: data.name,
         kind: chooseToolKind(data.name),
         status: 'in_progress',
-        ...(data.input === undefined ? {} : { rawInput: data.input }),
-        ...(data.locations === undefined ? {} : { locations: data.locations }),
+        ...omitUndefined({ rawInput: data.input, locations: data.locations }),
         ...createSubagentMeta(data.parent_tool_call_id),
       });
     }
@@ -90,8 +90,7 @@ export function createAcpProjection(): Projection<AcpSessionNotification> {
       toolCallId,
       status: data.status,
       ...(content.length === 0 ? {} : { content }),
-      ...(data.locations === undefined ? {} : { locations: data.locations }),
-      ...(data.output === undefined ? {} : { rawOutput: data.output }),
+      ...omitUndefined({ locations: data.locations, rawOutput: data.output }),
       ...createTimesMeta(data),
     });
     return updates;

@@ -1,6 +1,7 @@
 import type { FcmpData, FcmpEvent } from '../../protocol/fcmp-event.js';
 import type { Usage } from '../../protocol/event-parts.js';
 import { projectAll, type Projection } from '../projection.js';
+import { omitUndefined } from '../../../base/index.js';
 import type { AgUiEvent, AgUiOutcome, AgUiUsage } from './ag-ui-event.js';
 import { AgUiRun } from './ag-ui-run.js';
 
@@ -167,15 +168,12 @@ function createFinished(
 
 function toUsageList(usage: Usage | undefined): { readonly usage?: readonly AgUiUsage[] } {
   if (usage === undefined) return {};
-  const { model, reasoning_tokens, cached_input_tokens, cache_write_tokens } = usage;
   const tokens: AgUiUsage = {
     inputTokens: usage.input_tokens,
     outputTokens: usage.output_tokens,
     totalTokens: usage.input_tokens + usage.output_tokens,
-    ...(model === undefined ? {} : { model }),
-    ...(reasoning_tokens === undefined ? {} : { reasoningTokens: reasoning_tokens }),
-    ...(cached_input_tokens === undefined ? {} : { cachedInputTokens: cached_input_tokens }),
-    ...(cache_write_tokens === undefined ? {} : { cacheWriteInputTokens: cache_write_tokens }),
+    ...omitUndefined({ model: usage.model, reasoningTokens: usage.reasoning_tokens }),
+    ...omitUndefined({ cachedInputTokens: usage.cached_input_tokens, cacheWriteInputTokens: usage.cache_write_tokens }),
   };
   return { usage: [tokens] };
 }
