@@ -95,6 +95,6 @@ export function openLineTail(source: string | OpenFile, maxBytes: number) {
     },
     /** Number of bytes after the last newline: a line that is still being written, or was cut off by a crash. */
     unfinishedBytes: (): number => length,
-    close: file.close,
+    close: async (): Promise<void> => file.close(),
   };
 }

@@ -2,11 +2,10 @@ import { get, isRecord, toKnownFields, toUsage } from '../../reading/record-fiel
 import type { Engine, Reader } from '../engine.js';
 import type { JsonFrame } from '../../framing/frame.js';
 import type { ParserName } from '../../protocol/engine-names.js';
-import { TextAnswer } from '../../reading/text-answer.js';
+import { MAX_MESSAGE_LENGTH, TextAnswer } from '../../reading/text-answer.js';
 import type { Emit } from '../fact.js';
 import { isGeminiLogLine, GeminiLog } from './gemini-log.js';
 import type { Usage } from '../../protocol/event-parts.js';
-import { MAX_MESSAGE_LENGTH } from '../../reading/text-answer.js';
 import { readPlan } from '../../reading/read-plan.js';
 import { KNOWN_FIELDS } from '../known-fields.js';
 
