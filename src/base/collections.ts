@@ -44,12 +44,13 @@ export function omitUndefined<Fields extends object>(
 /**
  * Aligns two sequences, pairing as many equal elements as possible, in order. For each element of `other`, the result
  * has the index of its partner in `main`, or -1. An element that occurs twice in both is paired twice. The cost is the
- * product of the lengths without common prefix and suffix, so pass sections of a stream, not all of it.
+ * product of the lengths without common prefix and suffix, so pass sections of a stream, not all of it; if it is above
+ * `maxCost`, only these are paired.
  *
  * @example
  * align(['a', 'c'], ['a', 'b', 'c']) // [0, -1, 1]
  */
-export function align(main: readonly string[], other: readonly string[]): number[] {
+export function align(main: readonly string[], other: readonly string[], maxCost = Infinity): number[] {
   const partners = other.map(() => -1);
   let start = 0;
   while (start < main.length && start < other.length && main[start] === other[start]) partners[start] = start++;
@@ -60,6 +61,7 @@ export function align(main: readonly string[], other: readonly string[]): number
     otherEnd--;
     partners[otherEnd] = mainEnd;
   }
+  if ((mainEnd - start) * (otherEnd - start) > maxCost) return partners;
   alignMiddle(main.slice(start, mainEnd), other.slice(start, otherEnd), (mainIndex, otherIndex) => {
     partners[start + otherIndex] = start + mainIndex;
   });

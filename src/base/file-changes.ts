@@ -73,21 +73,21 @@ export function readCommand(input: unknown): string | null {
 export function diffLines(before: string, after: string): readonly DiffLine[] {
   const oldLines = splitLines(before);
   const newLines = splitLines(after);
-  let head = 0;
-  while (head < oldLines.length && head < newLines.length && oldLines[head] === newLines[head]) head += 1;
-  let tail = 0;
-  while (
-    tail < oldLines.length - head &&
-    tail < newLines.length - head &&
-    oldLines[oldLines.length - 1 - tail] === newLines[newLines.length - 1 - tail]
-  ) {
-    tail += 1;
+  const toLines = (kind: DiffLine['kind'], texts: readonly string[]): DiffLine[] =>
+    texts.map((text) => ({ kind, text }));
+  const parts: DiffLine[][] = [];
+  let [oldIndex, newIndex] = [0, 0];
+  for (const [index, partner] of [...align(oldLines, newLines, MAX_COMPARISONS), oldLines.length].entries()) {
+    if (partner < 0) continue;
+    parts.push(toLines('removed', oldLines.slice(oldIndex, partner)));
+    parts.push(toLines('added', newLines.slice(newIndex, index)), toLines('same', newLines.slice(index, index + 1)));
+    [oldIndex, newIndex] = [partner + 1, index + 1];
   }
-  return [
-    ...oldLines.slice(Math.max(0, head - CONTEXT), head).map(toUnchanged),
-    ...compareLines(oldLines.slice(head, oldLines.length - tail), newLines.slice(head, newLines.length - tail)),
-    ...oldLines.slice(oldLines.length - tail, oldLines.length - tail + CONTEXT).map(toUnchanged),
-  ].slice(0, MAX_LINES);
+  const lines = parts.flat();
+  const firstChange = lines.findIndex(({ kind }) => kind !== 'same');
+  if (firstChange < 0) return lines.slice(-CONTEXT);
+  const lastChange = lines.findLastIndex(({ kind }) => kind !== 'same');
+  return lines.slice(Math.max(0, firstChange - CONTEXT), lastChange + 1 + CONTEXT).slice(0, MAX_LINES);
 }
 
 /** Parses the lines of a patch in unified or `*** Begin Patch` format. Patch syntax lines are returned unchanged. */
@@ -105,23 +105,4 @@ export function readPatch(patch: string): readonly DiffLine[] {
 function splitLines(text: string): readonly string[] {
   if (text === '') return [];
   return text.replace(/\r?\n$/, '').split(/\r?\n/);
-}
-
-const toUnchanged = (text: string): DiffLine => ({ kind: 'same', text });
-const toRemoved = (text: string): DiffLine => ({ kind: 'removed', text });
-const toAdded = (text: string): DiffLine => ({ kind: 'added', text });
-
-function compareLines(oldLines: readonly string[], newLines: readonly string[]): readonly DiffLine[] {
-  if (oldLines.length * newLines.length > MAX_COMPARISONS)
-    return [...oldLines.map(toRemoved), ...newLines.map(toAdded)];
-  const parts: (readonly DiffLine[])[] = [];
-  let [oldIndex, newIndex] = [0, 0];
-  const partners = [...align(oldLines, newLines), oldLines.length];
-  for (const [index, partner] of partners.entries()) {
-    if (partner < 0) continue;
-    parts.push(oldLines.slice(oldIndex, partner).map(toRemoved), newLines.slice(newIndex, index).map(toAdded));
-    parts.push(newLines.slice(index, index + 1).map(toUnchanged));
-    [oldIndex, newIndex] = [partner + 1, index + 1];
-  }
-  return parts.flat();
 }

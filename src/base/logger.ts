@@ -1,9 +1,7 @@
 import { truncate } from './text.js';
 
-/** Severity of a log line, lowest first. */
 type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
-/** Names and values logged with the message. */
 type LogFields = Readonly<Record<string, unknown>>;
 
 /** Logs Sluice's own work; agents' output is stored elsewhere. */

@@ -92,9 +92,7 @@ export interface ObjectSchema<
 }
 
 export const text = { type: 'string' } as const;
-/** A name: a non-empty string. */
 export const name = { type: 'string', minLength: 1 } as const;
-/** Any JSON value. */
 export const anything = {} as const;
 /** A count, or an index that starts at 0. */
 export const count = { type: 'integer', minimum: 0 } as const;
@@ -106,7 +104,6 @@ export const flag = { type: 'boolean' } as const;
 /** A UTC time with milliseconds, as returned by `Date.prototype.toISOString`; only four-digit years. */
 export const timestamp = { type: 'string', pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$' } as const;
 
-/** One of a closed list of words. */
 export function oneOf<const Words extends readonly string[]>(words: Words): { readonly enum: Words } {
   return { enum: words };
 }
@@ -118,7 +115,6 @@ export function orNull<const One extends Schema>(
   return { anyOf: [schema, { type: 'null' }] };
 }
 
-/** A list of values of one shape. */
 export function arrayOf<const Item extends Schema>(items: Item): { readonly type: 'array'; readonly items: Item } {
   return { type: 'array', items };
 }

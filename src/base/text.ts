@@ -27,7 +27,6 @@ export function truncate(text: string, length: number): string {
 export const INVISIBLE_CHARACTERS = /* @__PURE__ */ createPattern();
 
 function createPattern(): RegExp {
-  /** Scripts that use joiners within words. */
   const joiningScripts =
     String.raw`\p{Script=Arabic}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gurmukhi}\p{Script=Gujarati}\p{Script=Oriya}` +
     String.raw`\p{Script=Tamil}\p{Script=Telugu}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Sinhala}`;

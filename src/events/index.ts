@@ -1,6 +1,5 @@
 export { createTranslator, NO_TAIL, advanceTail, writeLateAnswer } from './translator.js';
 export type { AttemptTail, PermissionAnswer, Translator } from './translator.js';
-export type { TranslatorOptions } from './translate/stream-translator.js';
 export type { AttemptEnd } from './end/attempt-end.js';
 export { createAcpProjection, toAcp, toAcpPermission, type AcpPermission } from './projections/acp/acp.js';
 export type { AcpSessionNotification, AcpUpdate } from './projections/acp/acp.js';
@@ -20,7 +19,7 @@ export { DIAGNOSTIC_CODES, type DiagnosticCode } from './protocol/diagnostic-cod
 export { driftSummarySchema, type DriftSummary, type DrainResult, type Emitted } from './protocol/translator-output.js';
 export type { ByteRange, Coverage, StreamCoverage } from './protocol/translator-output.js';
 export { checkEngine, defineEngine, type EngineRecording } from './engines/define-engine.js';
-export type { Engine, ProcessExit, Reader } from './engines/engine.js';
+export type { Engine, ProcessExit, Reader, TranslatorOptions } from './engines/engine.js';
 export type { Fact, PermissionOption } from './engines/fact.js';
 export { ENGINE_NAMES, engineName, isEngineName, type EngineName, type ParserName } from './protocol/engine-names.js';
 export {

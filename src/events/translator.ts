@@ -1,16 +1,11 @@
 import { SluiceError } from '../base/index.js';
 import type { AttemptEnd } from './end/attempt-end.js';
-import type { Engine, ProcessExit } from './engines/engine.js';
+import type { Engine, ProcessExit, TranslatorOptions } from './engines/engine.js';
 import { genericEngine } from './engines/generic/generic-engine.js';
 import { ENGINES } from './engines/index.js';
-import type { Coverage, DriftSummary, Emitted, DrainResult } from './protocol/translator-output.js';
-import { perStream, type CapturedStream, type StreamName } from './protocol/event-parts.js';
-import {
-  CoverageLedger,
-  StreamTranslator,
-  SURE_CONFIDENCE,
-  type TranslatorOptions,
-} from './translate/stream-translator.js';
+import type { Coverage, DriftSummary, Emitted, DrainResult, StreamCoverage } from './protocol/translator-output.js';
+import { perStream, type CapturedStream } from './protocol/event-parts.js';
+import { CoverageLedger, StreamTranslator, SURE_CONFIDENCE } from './translate/stream-translator.js';
 import type { Frame } from './framing/frame.js';
 import { createFramer, type Framer } from './framing/framer.js';
 import { EventWriter, toTimestamp } from './mapping/event-writer.js';
@@ -51,32 +46,59 @@ export interface Translator {
 export function createTranslator(options: TranslatorOptions): Translator {
   const { clock = Date.now, engines = [] } = options;
   const knownEngines = [...engines, ...Object.values(ENGINES)];
-  const translator =
-    options.engine === 'auto'
-      ? new DetectingTranslator(knownEngines, options)
-      : new StreamTranslator(findEngine(options.engine, knownEngines), knownEngines, options);
+  const detector = new EngineDetector(knownEngines);
+  /** Null until the engine is detected. */
+  let translator: StreamTranslator | null = null;
+  let heldPushes: { readonly stream: CapturedStream; readonly bytes: Uint8Array; readonly atMs: number }[] = [];
   let hasEnded = false;
   let isDrained = false;
+  if (options.engine !== 'auto')
+    translator = new StreamTranslator(findEngine(options.engine, knownEngines), knownEngines, options);
+
+  /** Decides on an engine, once. The held bytes are then read as if it had been known when they arrived. */
+  function decide(): { readonly decided: StreamTranslator; readonly emitted: Emitted[] } {
+    if (translator !== null) return { decided: translator, emitted: [] };
+    const engine = detector.end();
+    const decided = new StreamTranslator(engine ?? genericEngine, knownEngines, options, engine === null);
+    const emitted = heldPushes.flatMap(({ stream, bytes, atMs }) => decided.push(stream, bytes, atMs));
+    heldPushes = [];
+    translator = decided;
+    return { decided, emitted };
+  }
+
   return {
     push(stream, bytes) {
       if (hasEnded || isDrained)
         throw new SluiceError('TRANSLATOR_ENDED', 'This attempt has ended. Create a translator for each attempt.');
-      return translator.push(stream, bytes, clock());
+      const atMs = clock();
+      if (translator !== null) return translator.push(stream, bytes, atMs);
+      heldPushes.push({ stream, bytes: bytes.slice(), atMs });
+      return detector.push(stream, bytes) ? decide().emitted : [];
     },
     drain(exit = UNKNOWN_EXIT) {
       if (hasEnded) throw new SluiceError('TRANSLATOR_ENDED', 'This attempt has ended. Call drain() before end().');
       isDrained = true;
-      return translator.drain(exit, clock());
+      const { decided, emitted } = decide();
+      const drained = decided.drain(exit, clock());
+      return { ...drained, events: [...emitted, ...drained.events] };
     },
-    peek: () => translator.peek(),
+    peek: () =>
+      translator?.peek() ?? { doneMarker: false, endSignal: null, runtimeError: null, sessionId: null, usage: null },
     end(end) {
       if (hasEnded) throw new SluiceError('TRANSLATOR_ENDED', 'This attempt has ended. Call end() once.');
       hasEnded = true;
-      return translator.end(end, clock());
+      const { decided, emitted } = decide();
+      return [...emitted, ...decided.end(end, clock())];
     },
-    coverage: () => translator.coverage(),
-    drift: () => translator.drift(),
+    coverage: () => translator?.coverage() ?? perStream((stream) => measureHeld(stream)),
+    drift: () => translator?.drift() ?? null,
   };
+
+  function measureHeld(stream: CapturedStream): StreamCoverage {
+    const ledger = new CoverageLedger();
+    for (const held of heldPushes) if (held.stream === stream) ledger.receive(held.bytes.length);
+    return ledger.report();
+  }
 }
 
 function findEngine(name: string, known: readonly Engine[]): Engine {
@@ -84,74 +106,6 @@ function findEngine(name: string, known: readonly Engine[]): Engine {
   if (engine !== undefined) return engine;
   const names = ['auto', ...known.map((one) => one.name)].join(', ');
   throw new SluiceError('UNKNOWN_ENGINE', `Unknown engine ${JSON.stringify(name)}. Use one of: ${names}.`);
-}
-
-/**
- * Translates an attempt whose engine is unknown. The first bytes are held back until the engine is detected; then they
- * are read as if the engine had been known from the start, with their original arrival times.
- */
-class DetectingTranslator {
-  readonly #options: TranslatorOptions;
-  readonly #engines: readonly Engine[];
-  readonly #detector: EngineDetector;
-  #heldPushes: { readonly stream: CapturedStream; readonly bytes: Uint8Array; readonly atMs: number }[] = [];
-  #translator: StreamTranslator | null = null;
-
-  constructor(engines: readonly Engine[], options: TranslatorOptions) {
-    this.#options = options;
-    this.#engines = engines;
-    this.#detector = new EngineDetector(engines);
-  }
-
-  push(stream: CapturedStream, bytes: Uint8Array, atMs: number): Emitted[] {
-    if (this.#translator !== null) return this.#translator.push(stream, bytes, atMs);
-    this.#heldPushes.push({ stream, bytes: bytes.slice(), atMs });
-    // The engine is not detected from the input.
-    if (stream !== 'stdin') this.#detector.push(stream, bytes);
-    return this.#detector.isSettled ? this.#decide().emitted : [];
-  }
-
-  drain(exit: ProcessExit, atMs: number): DrainResult {
-    const { translator, emitted } = this.#decide();
-    const drained = translator.drain(exit, atMs);
-    return { ...drained, events: [...emitted, ...drained.events] };
-  }
-
-  peek(): Omit<DrainResult, 'events'> {
-    const emptyState = { doneMarker: false, endSignal: null, runtimeError: null, sessionId: null, usage: null };
-    return this.#translator?.peek() ?? emptyState;
-  }
-
-  end(end: AttemptEnd, atMs: number): Emitted[] {
-    const { translator, emitted } = this.#decide();
-    return [...emitted, ...translator.end(end, atMs)];
-  }
-
-  coverage(): Coverage {
-    if (this.#translator !== null) return this.#translator.coverage();
-    const ledgers = perStream(() => new CoverageLedger());
-    for (const { stream, bytes } of this.#heldPushes) ledgers[stream].receive(bytes.length);
-    return perStream((stream) => ledgers[stream].report());
-  }
-
-  drift(): DriftSummary | null {
-    return this.#translator?.drift() ?? null;
-  }
-
-  /** Decides on an engine, once, from the bytes so far. */
-  #decide(): { readonly translator: StreamTranslator; readonly emitted: Emitted[] } {
-    if (this.#translator !== null) return { translator: this.#translator, emitted: [] };
-    this.#detector.end();
-    const { engine } = this.#detector;
-    const translator = new StreamTranslator(engine ?? genericEngine, this.#engines, this.#options, engine === null);
-    const emitted: Emitted[] = [];
-    for (const { stream, bytes, atMs } of this.#heldPushes) {
-      for (const item of translator.push(stream, bytes, atMs)) emitted.push(item);
-    }
-    this.#heldPushes = [];
-    this.#translator = translator;
-    return { translator, emitted };
-  }
 }
 
 /** Below this confidence, no engine is detected. */
@@ -163,7 +117,7 @@ const MAX_FRAMES = 500;
 /** Detects the agent that printed the first frames. */
 class EngineDetector {
   readonly #engines: readonly Engine[];
-  readonly #framers: Readonly<Record<StreamName, Framer>>;
+  readonly #framers: Readonly<Record<CapturedStream, Framer>>;
   #bestMatch: Engine | null = null;
   #bestScore = 0;
   #bytes = 0;
@@ -171,50 +125,42 @@ class EngineDetector {
 
   constructor(engines: readonly Engine[]) {
     this.#engines = engines;
-    const open = (stream: StreamName): Framer =>
-      createFramer({
-        stream,
-        framing: 'json',
-        recognizes: (value) => engines.some((engine) => engine.detect(value) > 0),
-        onFrame: (frame) => this.#examine(frame),
-      });
-    this.#framers = { stdout: open('stdout'), stderr: open('stderr'), pty: open('pty') };
+    const recognizes = (value: object): boolean => engines.some((engine) => engine.detect(value) > 0);
+    this.#framers = perStream((stream) =>
+      createFramer({ stream, framing: 'json', recognizes, onFrame: (frame) => this.#examine(frame) }),
+    );
   }
 
-  /** Whether more bytes would not change the result. */
-  get isSettled(): boolean {
-    return this.#bestScore >= SURE_CONFIDENCE || this.#bytes > MAX_BYTES || this.#frames > MAX_FRAMES;
+  /** Reads the next bytes; true if more would not change the result. The engine is not detected from the input. */
+  push(stream: CapturedStream, bytes: Uint8Array): boolean {
+    if (stream !== 'stdin') this.#framers[stream].push(bytes);
+    return this.#isSettled;
   }
 
-  get engine(): Engine | null {
+  /** Returns the best match, or null if the engine cannot be detected. */
+  end(): Engine | null {
+    for (const framer of Object.values(this.#framers)) framer.end();
     return this.#bestScore >= MIN_SCORE ? this.#bestMatch : null;
   }
 
-  push(stream: StreamName, bytes: Uint8Array): void {
-    this.#framers[stream].push(bytes);
-  }
-
-  end(): void {
-    for (const framer of Object.values(this.#framers)) framer.end();
+  get #isSettled(): boolean {
+    return this.#bestScore >= SURE_CONFIDENCE || this.#bytes > MAX_BYTES || this.#frames > MAX_FRAMES;
   }
 
   /** Frames after the decision are ignored, so the result does not depend on chunking. */
   #examine(frame: Frame): void {
-    if (this.isSettled) return;
+    if (this.#isSettled) return;
     this.#frames += 1;
     this.#bytes += frame.to - frame.from;
     for (const engine of this.#engines) {
-      const score = scoreFrame(engine, frame);
+      let score = 0;
+      if (frame.kind === 'json') score = engine.detect(frame.value);
+      if (frame.kind === 'text') score = engine.detectText?.(frame.text) ?? 0;
       if (score <= this.#bestScore) continue;
       this.#bestMatch = engine;
       this.#bestScore = score;
     }
   }
-}
-
-function scoreFrame(engine: Engine, frame: Frame): number {
-  if (frame.kind === 'json') return engine.detect(frame.value);
-  return frame.kind === 'text' ? (engine.detectText?.(frame.text) ?? 0) : 0;
 }
 
 /** The answer to a permission request. */

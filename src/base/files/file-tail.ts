@@ -51,27 +51,13 @@ export function openFileTail(source: string | OpenFile): FileTail {
   };
 }
 
-/** Reads a file line by line, even while it grows. A last line without a newline is held back. */
-interface LineTail {
-  /** Returns the next complete line; undefined if none is available yet. */
-  next(): Promise<FileLine | undefined>;
-  /** Whether the file existed when it was last read. */
-  readonly exists: boolean;
-  /** Number of bytes after the last newline: a line that is still being written, or was cut off by a crash. */
-  unfinishedBytes(): number;
-  close(): Promise<void>;
-}
-
-/** A complete line, numbered from 1; `text` is undefined if it is longer than the limit. */
-interface FileLine {
-  readonly number: number;
-  readonly text: string | undefined;
-}
-
 const NEWLINE = 0x0a;
 
-/** Opens a {@link LineTail}. Memory is bounded by `maxBytes`: the text of a longer line is dropped. */
-export function openLineTail(source: string | OpenFile, maxBytes: number): LineTail {
+/**
+ * Reads a file line by line, even while it grows. A last line without a newline is held back. Memory is bounded by
+ * `maxBytes`: the text of a longer line is dropped.
+ */
+export function openLineTail(source: string | OpenFile, maxBytes: number) {
   const file = openFileTail(source);
   let block: Uint8Array = new Uint8Array(0);
   let parts: Uint8Array[] = [];
@@ -85,10 +71,12 @@ export function openLineTail(source: string | OpenFile, maxBytes: number): LineT
   }
 
   return {
-    get exists() {
+    /** Whether the file existed when it was last read. */
+    get exists(): boolean {
       return file.exists;
     },
-    async next() {
+    /** Returns the next complete line, numbered from 1, without its text if it is too long; undefined if there is none yet. */
+    async next(): Promise<{ readonly number: number; readonly text: string | undefined } | undefined> {
       for (;;) {
         const end = block.indexOf(NEWLINE);
         if (end >= 0) {
@@ -105,7 +93,8 @@ export function openLineTail(source: string | OpenFile, maxBytes: number): LineT
         if (block.length === 0) return undefined;
       }
     },
-    unfinishedBytes: () => length,
-    close: async () => file.close(),
+    /** Number of bytes after the last newline: a line that is still being written, or was cut off by a crash. */
+    unfinishedBytes: (): number => length,
+    close: async (): Promise<void> => file.close(),
   };
 }

@@ -161,7 +161,6 @@ export async function* listNames(
   if (names.length > 0) yield names;
 }
 
-/** Returns the first names of {@link listNames}, at most `max`. */
 export async function listFirstNames(
   folder: string,
   max: number,
@@ -209,10 +208,7 @@ export function findUserFolder(env: Environment): string {
  * @example
  * findDataFolder() // '/home/ada/.local/share/sluice/projects/shop-1f0c9a3b5d7e2468'
  */
-export function findDataFolder(
-  cwd: string = process.cwd(),
-  env: Readonly<Record<string, string | undefined>> = process.env,
-): string {
+export function findDataFolder(cwd: string = process.cwd(), env: Environment = process.env): string {
   const configured = env['SLUICE_DATA'] ?? '';
   return configured === '' ? findProjectData(cwd, env) : resolve(cwd, configured);
 }

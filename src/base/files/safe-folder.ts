@@ -12,7 +12,6 @@ import { FileError, getErrorCode, type TrustedRoot } from '../index.js';
 /** A Linux flag without a constant in Node.js. Also opens folders that can be traversed but not listed. */
 const O_PATH = 0x20_00_00;
 
-/** Whether an open folder can be addressed by its descriptor. */
 const CAN_USE_DESCRIPTOR_PATHS = process.platform === 'linux' && existsSync('/proc/self/fd');
 
 /** An operation in a folder; `undo` reverts it if the folder was replaced meanwhile. */
@@ -125,7 +124,6 @@ async function identify(folder: string, trustedRoot: string): Promise<string> {
   return found.join(' ');
 }
 
-/** The names on the path from `trustedRoot` to the folder. */
 function listSteps(folder: string, trustedRoot: string): readonly string[] {
   const path = relative(trustedRoot, folder);
   const steps = path.split(sep).filter((step) => step !== '');

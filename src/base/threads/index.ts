@@ -1,14 +1,12 @@
 import { Worker, parentPort } from 'node:worker_threads';
 
-/** Why a task was not finished. The last two are not caused by the task: no thread started, or it was refused. */
-type ThreadFailure = 'timed_out' | 'crashed' | 'not_started' | 'busy';
-
 /** A task that was not finished. Callers convert it to their own error. */
 export class ThreadError extends Error {
   override readonly name = 'ThreadError';
-  readonly reason: ThreadFailure;
+  /** The last two are not caused by the task: no thread started, or it was refused. */
+  readonly reason: 'timed_out' | 'crashed' | 'not_started' | 'busy';
 
-  constructor(reason: ThreadFailure, message: string, options?: ErrorOptions) {
+  constructor(reason: ThreadError['reason'], message: string, options?: ErrorOptions) {
     super(message, options);
     this.reason = reason;
   }
@@ -32,7 +30,6 @@ interface ThreadPoolOptions {
   readonly taskMs: number;
   /** How long a thread may take to start. Default one minute. */
   readonly startMs?: number;
-  /** Heap limit of a thread. */
   readonly memoryMb: number;
 }
 
@@ -90,17 +87,13 @@ export function createThreadPool<Task, Reply>(options: ThreadPoolOptions): Threa
   };
 }
 
-interface FairQueue {
-  /** Returns false if the queue is full. */
-  add(job: Job): boolean;
-  take(): Job | undefined;
-}
-
-function createFairQueue(maxJobs: number): FairQueue {
+/** Keys take turns. */
+function createFairQueue(maxJobs: number) {
   const byKey = new Map<string, Job[]>();
   let count = 0;
   return {
-    add(job) {
+    /** Returns false if the queue is full. */
+    add(job: Job): boolean {
       const jobs = byKey.get(job.key) ?? [];
       if (count >= maxJobs || jobs.length >= maxJobs / 2) return false;
       jobs.push(job);
@@ -108,7 +101,7 @@ function createFairQueue(maxJobs: number): FairQueue {
       count += 1;
       return true;
     },
-    take() {
+    take(): Job | undefined {
       const [first] = byKey;
       if (first === undefined) return undefined;
       const [key, jobs] = first;
@@ -121,17 +114,12 @@ function createFairQueue(maxJobs: number): FairQueue {
   };
 }
 
-interface Thread {
-  readonly isIdle: boolean;
-  perform(job: Job): void;
-  /** Terminates the thread; its task fails. */
-  end(error: ThreadError): void;
-}
+type Thread = ReturnType<typeof startThread>;
 
 function startThread(
   { entry, taskMs, startMs = START_MS, memoryMb }: ThreadPoolOptions,
   { onIdle, onEnd }: { readonly onIdle: () => void; readonly onEnd: () => void },
-): Thread {
+) {
   const worker = createWorker(entry, memoryMb);
   let job: Job | undefined;
   let isReady = false;
@@ -140,6 +128,7 @@ function startThread(
     end(new ThreadError('not_started', `A thread did not start within ${startMs / 1000} seconds.`));
   }, startMs);
 
+  /** Terminates the thread; its task fails. */
   function end(error: ThreadError): void {
     if (hasEnded) return;
     hasEnded = true;
@@ -188,10 +177,10 @@ function startThread(
   }
 
   return {
-    get isIdle() {
+    get isIdle(): boolean {
       return job === undefined && !hasEnded;
     },
-    perform(next) {
+    perform(next: Job): void {
       job = next;
       worker.ref();
       // A thread that is still starting runs its task once it is ready.
@@ -210,23 +199,20 @@ function createWorker(entry: URL, memoryMb: number): Worker {
 }
 
 /** The messages of a thread: once that it takes tasks, then for each task its reply, or the error that it threw. */
-type ThreadMessage = { readonly ready: true } | ThreadReply;
-
-type ThreadReply = { readonly reply: unknown } | { readonly error: unknown };
+type ThreadMessage = { readonly ready: true } | { readonly reply: unknown } | { readonly error: unknown };
 
 /** Runs the tasks that the pool sends to this thread, one at a time. */
 export function serveTasks(handleTask: (task: never) => unknown): void {
   const port = parentPort;
   if (port === null) throw new Error('This module runs only in a worker thread.');
-  port.on('message', (task: unknown) => port.postMessage(runTask(handleTask, task)));
+  const runTask = (task: unknown): ThreadMessage => {
+    try {
+      // The pool sends only tasks of this type.
+      return { reply: handleTask(task as never) };
+    } catch (error) {
+      return { error };
+    }
+  };
+  port.on('message', (task: unknown) => port.postMessage(runTask(task)));
   port.postMessage({ ready: true } satisfies ThreadMessage);
-}
-
-function runTask(handleTask: (task: never) => unknown, task: unknown): ThreadReply {
-  try {
-    // The pool sends only tasks of this type.
-    return { reply: handleTask(task as never) };
-  } catch (error) {
-    return { error };
-  }
 }

@@ -34,7 +34,6 @@ export function toEngineErrorData(error: EngineError): RaspData<'diagnostic.engi
   };
 }
 
-/** Returns the cause that an engine's error names, or null. */
 export function findKnownCause(
   message: string,
   code: DiagnosticCode = 'ENGINE_ERROR',
@@ -44,7 +43,6 @@ export function findKnownCause(
   return cause === 'unknown' ? null : cause;
 }
 
-/** Truncates a message to a length that can be displayed. */
 export function boundMessage(message: string): string {
   return message.length <= MAX_MESSAGE ? message : `${copyStart(message, MAX_MESSAGE)}…`;
 }
@@ -106,5 +104,10 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** Returns the first characters of a string as a copy: a slice would keep the whole string in memory. */
 export function copyStart(text: string, length: number): string {
-  return text.length <= length ? text : decoder.decode(encoder.encode(cutText(text, length)));
+  return text.length <= length ? text : copyText(cutText(text, length));
+}
+
+/** Returns a string that shares no memory with another one. */
+export function copyText(text: string): string {
+  return decoder.decode(encoder.encode(text));
 }

@@ -1,6 +1,6 @@
 import type { MessageId } from '../engines/fact.js';
 import type { EventWriter } from '../mapping/event-writer.js';
-import { MAX_MESSAGE_LENGTH } from '../reading/line-message.js';
+import { MAX_MESSAGE_LENGTH } from '../reading/text-answer.js';
 import { parse } from '../../json/index.js';
 
 interface OpenMessage {
@@ -46,15 +46,12 @@ export class Messages {
   }
 
   final(text: string, options: MessageId, payload: unknown): void {
-    const open = this.#take(options);
-    const id = open?.id ?? this.#nextId();
-    this.#finish(id, text, open?.parent ?? options.parent ?? null, payload);
+    this.#finish(this.#take(options) ?? { id: this.#nextId(), parent: options.parent ?? null }, text, payload);
   }
 
   close(options: MessageId): void {
     const open = this.#take(options);
-    if (open === undefined) return;
-    this.#finish(open.id, open.text, open.parent);
+    if (open !== undefined) this.#finish(open, open.text);
   }
 
   /** Ends the messages that the engine left open, oldest first. */
@@ -81,7 +78,7 @@ export class Messages {
     return message;
   }
 
-  #finish(id: string, text: string, parent: string | null, known?: unknown): void {
+  #finish({ id, parent }: Pick<OpenMessage, 'id' | 'parent'>, text: string, known?: unknown): void {
     const payload = known ?? readStructuredPayload(text);
     const data = {
       message_id: id,
@@ -105,7 +102,6 @@ function withParent({ parent }: { readonly parent: string | null }): { parent_to
   return parent === null || parent === '' ? undefined : { parent_tool_call_id: parent };
 }
 
-/** A fenced block that starts like JSON. */
 const FENCED_JSON = /```(?:json|jsonc|json5)?\s*[{[]/iu;
 
 /** Longer messages are not searched; their text is still in the event. */

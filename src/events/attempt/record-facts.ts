@@ -18,7 +18,6 @@ const MAX_REMEMBERED = 256;
 interface UnknownFields {
   /** The values by path; null if each was emitted before. */
   values: Record<string, unknown> | null;
-  /** Paths that occurred for the first time. */
   readonly newPaths: string[];
 }
 
@@ -55,7 +54,6 @@ export class Drift {
     return fields;
   }
 
-  /** Returns the counts, or null if everything was known. */
   summary(attempt: Pick<DriftSummary, 'run_id' | 'attempt_number' | 'engine' | 'engine_version'>): DriftSummary | null {
     if (this.#types.size === 0 && this.#fields.size === 0) return null;
     return {
@@ -92,7 +90,6 @@ export class RecordFacts {
   #current: EngineFacts | null = null;
   #last: EngineFields = {};
   #lastAt: string | null = null;
-  /** The engine's version, if it prints it. */
   version: string | null = null;
 
   constructor(writer: EventWriter) {
@@ -124,7 +121,6 @@ export class RecordFacts {
     this.#lastAt = this.#current?.at ?? null;
   }
 
-  /** Forgets the current record, because a new frame starts. */
   clear(): void {
     this.#current = null;
   }

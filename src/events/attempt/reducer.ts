@@ -7,7 +7,7 @@ import type { EndSignal } from '../protocol/completion.js';
 import type { DiagnosticCode } from '../protocol/diagnostic-codes.js';
 import { perStream, type FailureCause, type Usage } from '../protocol/event-parts.js';
 import { BoundedMap } from '../reading/bounded-map.js';
-import { omitMissing } from '../reading/record-fields.js';
+import { omitMissing, toNames } from '../reading/record-fields.js';
 import { Drift, MAX_NAME, RecordFacts } from './record-facts.js';
 import { toEngineErrorData, boundMessage, copyStart } from './engine-error.js';
 import { Messages } from './messages.js';
@@ -35,16 +35,23 @@ const PROBLEM_CODES = {
   too_long: 'UNPARSED_CONTENT_FELL_BACK_TO_RAW',
 } as const;
 
+/** The facts that explain the frame they are about. An answered permission request is one too, if it was open. */
+const EXPLAINING = toNames(
+  'status delta message reasoning tool_started tool_completed tool_failed plan permission_required error hold',
+);
+
 /** The last fact of each kind, used to judge how an attempt ended. */
-interface Outcome {
-  endSignal: EndSignal | null;
-  runtimeError: string | null;
-  lastError: string | null;
+export interface Outcome {
+  readonly endSignal: EndSignal | null;
+  /** The engine's message about the error that ended its work. */
+  readonly runtimeError: string | null;
+  /** The engine's last message about any error, which explains an exit code. */
+  readonly lastError: string | null;
   /** The cause of `lastError`, until the agent continues: its HTTP status can name it more precisely than its message. */
-  lastCause: FailureCause | null;
+  readonly lastCause: FailureCause | null;
 }
 
-interface CollectedEvidence extends Readonly<Outcome> {
+interface CollectedEvidence extends Outcome {
   readonly lastMessage: string;
   readonly usage: Usage | null;
 }
@@ -60,7 +67,12 @@ export class Reducer {
   readonly facts: RecordFacts;
   #usage = new UsageTotals();
   #hasActed = false;
-  #outcome: Outcome = { endSignal: null, runtimeError: null, lastError: null, lastCause: null };
+  #outcome: { -readonly [Key in keyof Outcome]: Outcome[Key] } = {
+    endSignal: null,
+    runtimeError: null,
+    lastError: null,
+    lastCause: null,
+  };
   /** Whether the engine prints plain text instead of records; plain text has no end signal. */
   isPlainText = false;
   /** Whether the last record on stdout is incomplete. */
@@ -121,7 +133,6 @@ export class Reducer {
     this.#raw(frame.text);
   }
 
-  /** Starts a frame, which the next facts are about. */
   #openFrame(frame: Frame): void {
     this.#frame = frame;
     this.#followsUnparsed = this.#endsUnparsed[frame.stream];
@@ -157,11 +168,11 @@ export class Reducer {
   }
 
   add(fact: Fact): void {
+    if (EXPLAINING.has(fact.fact)) this.#isHandled = true;
     const writer = this.#writer;
     const outcome = this.#outcome;
     switch (fact.fact) {
       case 'status':
-        this.#isHandled = true;
         if (fact.usage !== null && fact.usage !== undefined) this.#usage.add(fact.usage);
         if (fact.isLast === true) this.facts.keepLast();
         return this.session.status(fact, this.facts.version);
@@ -173,34 +184,27 @@ export class Reducer {
         this.facts.version = fact.version ?? this.facts.version;
         return;
       case 'delta':
-        this.#isHandled = true;
         return this.messages.delta(fact.text, fact);
       case 'message':
-        this.#isHandled = true;
         // Qwen Code repeats an error as the agent's last message, which is not an answer.
         if (!fact.text.includes(outcome.lastError ?? '')) outcome.lastCause = null;
         return this.messages.final(fact.text, fact, fact.payload);
       case 'message_end':
         return this.messages.close(fact);
       case 'reasoning': {
-        this.#isHandled = true;
         this.#hasActed = true;
         const { text, id, partial, parent } = fact;
         const options = { reasoning_id: id, partial: partial === true ? true : null, parent_tool_call_id: parent };
         return writer.write('agent.reasoning.summary', { text, ...omitMissing(options) });
       }
       case 'tool_started':
-        this.#isHandled = true;
         outcome.lastCause = null;
         return this.tools.start(fact);
       case 'tool_completed':
-        this.#isHandled = true;
         return this.tools.complete(fact);
       case 'tool_failed':
-        this.#isHandled = true;
         return this.tools.fail(fact);
       case 'plan': {
-        this.#isHandled = true;
         this.#hasActed = true;
         const { entries, call, parent } = fact;
         const data = { entries, ...omitMissing({ tool_call_id: call, parent_tool_call_id: parent }) };
@@ -216,7 +220,6 @@ export class Reducer {
       case 'permission_replied':
         return this.#replyPermission(fact);
       case 'error': {
-        this.#isHandled = true;
         // Some engines end with an error that has no message; the one before explains it.
         const isEmpty = fact.message.trim() === '';
         const message = isEmpty ? (outcome.lastError ?? NO_MESSAGE) : fact.message;
@@ -247,7 +250,6 @@ export class Reducer {
       case 'noise':
         return this.#frame === null ? undefined : this.#raw(this.#frame.text);
       case 'hold':
-        this.#isHandled = true;
         return;
       case 'unparsed':
         return this.#unparsed(fact.code, fact.message);
@@ -284,7 +286,6 @@ export class Reducer {
   }
 
   #requirePermission({ request, call, title, options }: Extract<Fact, { fact: 'permission_required' }>): void {
-    this.#isHandled = true;
     this.#requestCount += 1;
     const id = `px_${this.#writer.attempt}_${this.#requestCount}`;
     this.#interactions.set(request, id);
@@ -340,7 +341,6 @@ export class Reducer {
     this.#writer.confidence = confidence;
   }
 
-  /** Emits the bytes being read as a raw event. */
   #raw(text: string): void {
     this.#isHandled = true;
     const stream = this.#writer.rawRef?.stream;

@@ -1,23 +1,17 @@
 import type { ToolCall, ToolEnd } from '../engines/fact.js';
-import type { FileDiff } from '../protocol/event-parts.js';
+import type { RaspData } from '../protocol/rasp-event.js';
 import type { EventWriter } from '../mapping/event-writer.js';
 import { copyStart } from './engine-error.js';
 
-interface OpenCall {
-  readonly name: string;
-  readonly input: unknown;
-  readonly parent: string | null;
-  readonly diff: readonly FileDiff[];
-  readonly paths: readonly string[];
-}
+/** The data of a call's events. What is known about an open call is the data of its start. */
+type CallData = Writable<RaspData<'tool.call.started'>>;
+type EndData = Writable<RaspData<'tool.call.completed'>>;
+type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /** Limit on open calls stored with their input; beyond it, only the name and parent of the oldest are kept. */
 const MAX_OPEN = 4096;
 /** Limit on older open calls; beyond it, the oldest is reported as unfinished. */
 const MAX_REDUCED_CALLS = 16_384;
-
-const NO_DIFF: readonly FileDiff[] = [];
-const NO_PATHS: readonly string[] = [];
 
 /** The name of a call whose result was printed without its start and without a name. */
 const UNKNOWN_NAME = 'unknown';
@@ -25,9 +19,9 @@ const UNKNOWN_NAME = 'unknown';
 /** Pairs the starts and ends of tool calls by id, so every end has exactly one start. */
 export class ToolCalls {
   readonly #writer: EventWriter;
-  readonly #open = new Map<string, OpenCall>();
+  readonly #open = new Map<string, CallData>();
   /** Older open calls, without their input, diff and paths. */
-  readonly #reducedCalls = new Map<string, OpenCall>();
+  readonly #reducedCalls = new Map<string, CallData>();
   /** The calls that can have changed a file, oldest first. */
   fileCalls: FileToolCall[] = [];
   hasAny = false;
@@ -46,59 +40,52 @@ export class ToolCalls {
     // Some engines repeat a start when they complete its input.
     if (existing !== undefined) return;
     this.hasAny = true;
-    this.#writer.write('tool.call.started', toCallData(call.id, merged), { tool_call_id: call.id });
+    this.#writer.write('tool.call.started', merged, { tool_call_id: call.id });
   }
 
   /** Returns the details of a call for a permission request, merged with earlier reports. */
   describe(call: ToolCall): Pick<CallData, 'name' | 'input' | 'diff' | 'locations'> {
-    const {
-      tool_call_id: _,
-      parent_tool_call_id: _parent,
-      ...known
-    } = toCallData(call.id, merge(this.#find(call.id), call));
+    const { tool_call_id: _, parent_tool_call_id: _parent, ...known } = merge(this.#find(call.id), call);
     return known;
   }
 
   complete(call: ToolEnd): void {
-    const data: EndData = toCallData(call.id, this.#end(call));
-    addResult(data, call);
-    this.#writer.write('tool.call.completed', data, { tool_call_id: call.id });
+    this.#writer.write('tool.call.completed', this.#end(call), { tool_call_id: call.id });
   }
 
   fail(call: ToolEnd & { readonly error: string }): void {
-    const data: EndData & { error?: string } = toCallData(call.id, this.#end(call));
-    addResult(data, call);
-    this.#writer.write('tool.call.failed', { ...data, error: call.error }, { tool_call_id: call.id });
+    this.#writer.write('tool.call.failed', { ...this.#end(call), error: call.error }, { tool_call_id: call.id });
   }
 
-  /** Warns about calls that never ended. */
   endAll(): void {
     for (const [id, { name }] of [...this.#reducedCalls, ...this.#open]) this.#warnUnfinished(id, name);
     this.#reducedCalls.clear();
     this.#open.clear();
   }
 
-  #end(call: ToolEnd): OpenCall {
+  #end(call: ToolEnd): EndData {
     if (this.#find(call.id) === undefined) {
       this.start(call);
       if (call.startDerived !== true) this.#warnStartMissing(call.id);
     }
     const existing = this.#find(call.id);
-    const merged = merge(existing, call);
+    const data: EndData = merge(existing, call);
     this.#open.delete(call.id);
     this.#reducedCalls.delete(call.id);
-    if (existing?.input === undefined) this.#addFileCall(call, merged.name);
-    return merged;
+    if (existing?.input === undefined) this.#addFileCall(call, data.name);
+    if (call.output !== undefined && call.output !== null) data.output = call.output;
+    if (call.exitCode !== undefined && call.exitCode !== null) data.exit_code = call.exitCode;
+    return data;
   }
 
-  #addFileCall({ id, paths = NO_PATHS, input }: ToolCall, name: string): void {
+  #addFileCall({ id, paths = [], input }: ToolCall, name: string): void {
     const searchableText = collectStrings(input);
     if (paths.length === 0 && searchableText === '') return;
     this.fileCalls.push({ toolCallId: id, name, paths: paths.map(toForwardSlashes), searchableText });
     if (this.fileCalls.length > 2 * MAX_FILE_CALLS) this.fileCalls = this.fileCalls.slice(-MAX_FILE_CALLS);
   }
 
-  #find(id: string): OpenCall | undefined {
+  #find(id: string): CallData | undefined {
     return this.#open.get(id) ?? this.#reducedCalls.get(id);
   }
 
@@ -106,9 +93,9 @@ export class ToolCalls {
   #reduceOldest(): void {
     const [oldest] = this.#open;
     if (oldest === undefined) return;
-    const [id, { name, parent }] = oldest;
+    const [id, { input: _, diff: _diff, locations: _locations, ...reduced }] = oldest;
     this.#open.delete(id);
-    this.#reducedCalls.set(id, { name, parent, input: undefined, diff: NO_DIFF, paths: NO_PATHS });
+    this.#reducedCalls.set(id, reduced);
     if (this.#reducedCalls.size <= MAX_REDUCED_CALLS) return;
     const [dropped] = this.#reducedCalls;
     if (dropped === undefined) return;
@@ -127,49 +114,19 @@ export class ToolCalls {
   }
 }
 
-/** Merges another report about a call with the earlier ones. */
-function merge(known: OpenCall | undefined, call: ToolCall): OpenCall {
-  return {
-    name: call.name ?? known?.name ?? UNKNOWN_NAME,
-    input: call.input ?? known?.input,
-    parent: call.parent ?? known?.parent ?? null,
-    diff: call.diff ?? known?.diff ?? NO_DIFF,
-    paths: dropEmptyPaths(call.paths) ?? known?.paths ?? NO_PATHS,
-  };
-}
-
-/** Some engines print an empty path; it is ignored. */
-function dropEmptyPaths(paths: readonly string[] | undefined): readonly string[] | null {
-  const nonEmpty = (paths ?? NO_PATHS).filter((path) => path !== '');
-  return nonEmpty.length === 0 ? null : nonEmpty;
-}
-
-interface CallData {
-  tool_call_id: string;
-  name: string;
-  input?: unknown;
-  parent_tool_call_id?: string;
-  diff?: readonly FileDiff[];
-  locations?: readonly { readonly path: string }[];
-}
-
-interface EndData extends CallData {
-  output?: unknown;
-  exit_code?: number;
-}
-
-function toCallData(id: string, { name, input, parent, diff, paths }: OpenCall): CallData {
-  const data: CallData = { tool_call_id: id, name };
+function merge(known: CallData | undefined, call: ToolCall): CallData {
+  const data: CallData = { tool_call_id: call.id, name: call.name ?? known?.name ?? UNKNOWN_NAME };
+  const input = call.input ?? known?.input;
+  const parent = call.parent ?? known?.parent_tool_call_id;
+  const diff = call.diff ?? known?.diff ?? [];
+  // Some engines print an empty path; it is ignored.
+  const paths = call.paths?.filter((path) => path !== '') ?? [];
+  const locations = paths.length > 0 ? paths.map((path) => ({ path })) : known?.locations;
   if (input !== undefined) data.input = input;
-  if (parent !== null) data.parent_tool_call_id = parent;
+  if (parent !== undefined) data.parent_tool_call_id = parent;
   if (diff.length > 0) data.diff = diff;
-  if (paths.length > 0) data.locations = paths.map((path) => ({ path }));
+  if (locations !== undefined) data.locations = locations;
   return data;
-}
-
-function addResult(data: EndData, { output, exitCode }: ToolEnd): void {
-  if (output !== undefined && output !== null) data.output = output;
-  if (exitCode !== undefined && exitCode !== null) data.exit_code = exitCode;
 }
 
 export interface FileToolCall {

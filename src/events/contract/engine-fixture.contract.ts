@@ -4,7 +4,7 @@ import type { FsDiff } from '../end/artifacts.js';
 import type { AttemptEnd } from '../end/attempt-end.js';
 import type { Emitted } from '../protocol/translator-output.js';
 import { createTranslator } from '../translator.js';
-import type { TranslatorOptions } from '../translate/stream-translator.js';
+import type { TranslatorOptions } from '../engines/engine.js';
 import type { Translator } from '../translator.js';
 
 /** Bytes that arrived on a stream together. */

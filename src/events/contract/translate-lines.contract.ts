@@ -5,7 +5,7 @@ import type { RaspData, RaspType } from '../protocol/rasp-event.js';
 import { isRasp } from '../protocol/rasp-event.js';
 import type { StreamName } from '../protocol/event-parts.js';
 import { createTranslator } from '../translator.js';
-import type { TranslatorOptions } from '../translate/stream-translator.js';
+import type { TranslatorOptions } from '../engines/engine.js';
 import type { Translator } from '../translator.js';
 import { selectFcmp, selectRasp } from './emitted-invariants.contract.js';
 

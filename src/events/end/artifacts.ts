@@ -1,5 +1,6 @@
 import type { FileToolCall } from '../attempt/tool-calls.js';
 import type { EventWriter } from '../mapping/event-writer.js';
+import type { RaspData } from '../protocol/rasp-event.js';
 import { name, object, type FromSchema } from '../../base/index.js';
 
 const pathList = { type: 'array', items: name } as const;
@@ -28,11 +29,6 @@ function normalizePath(path: string): string {
   return path.replaceAll('\\', '/').replace(/^\.\//u, '');
 }
 
-interface MadeBy {
-  readonly tool_call_id: string;
-  readonly name: string;
-}
-
 /** Longer paths are not compared, because every suffix of a path is looked up. */
 const MAX_TARGET_PATH = 1024;
 
@@ -52,7 +48,7 @@ const WORDS = /[\w.-]+/gu;
 export function createCallFinder(
   fileCalls: readonly FileToolCall[],
   paths: ReadonlySet<string>,
-): (path: string, change: keyof FsDiff) => MadeBy | null {
+): (path: string, change: keyof FsDiff) => RaspData<'artifact.created'>['made_by'] {
   const targetCalls = findTargetCalls(fileCalls, paths);
   // Created lazily: most files are the target of a call, and indexing takes longer than everything else at the end.
   let callsByWord: ReadonlyMap<string, FileToolCall[]> | undefined;
@@ -76,10 +72,7 @@ export function createCallFinder(
 }
 
 /** Finds the first and the last call that name a file as their target, by full path or by path suffix. */
-function findTargetCalls(
-  fileCalls: readonly FileToolCall[],
-  paths: ReadonlySet<string>,
-): ReadonlyMap<string, { readonly first: FileToolCall; readonly last: FileToolCall }> {
+function findTargetCalls(fileCalls: readonly FileToolCall[], paths: ReadonlySet<string>) {
   const calls = new Map<string, { readonly first: FileToolCall; readonly last: FileToolCall }>();
   for (const call of fileCalls) {
     for (const target of call.paths) {

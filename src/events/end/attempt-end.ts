@@ -1,5 +1,5 @@
 import { findKnownCause } from '../attempt/engine-error.js';
-import type { Reducer } from '../attempt/reducer.js';
+import type { Outcome, Reducer } from '../attempt/reducer.js';
 import type { Engine } from '../engines/engine.js';
 import type { EventWriter } from '../mapping/event-writer.js';
 import {
@@ -7,7 +7,6 @@ import {
   FAILURE_CODES,
   type CompletedReason,
   type CompletionState,
-  type EndSignal,
   type ReasonCode,
 } from '../protocol/completion.js';
 import type { DiagnosticCode } from '../protocol/diagnostic-codes.js';
@@ -56,7 +55,7 @@ export function endAttempt(attempt: Reducer, writer: EventWriter, context: EndCo
   };
   if (end.fsDiff !== undefined) writeArtifacts(writer, attempt.tools.fileCalls, end.fsDiff);
   for (const { code, message } of end.warnings ?? []) writer.warn(code, message);
-  for (const code of listWarnings(attempt, context)) writer.warn(code, explainWarning(code, attempt, context));
+  writeWarnings(attempt, writer, context);
   const judgement = judge(mode, evidence);
   writer.write('lifecycle.completion.state', {
     state: judgement.state,
@@ -87,26 +86,19 @@ export function startWithoutSession(attempt: Reducer, writer: EventWriter, engin
   if (engine.guarantees.session !== 'never') writer.warn('SESSION_ID_MISSING');
 }
 
-function listWarnings(attempt: Reducer, { engine, end, bytes, silenceMs }: EndContext): DiagnosticCode[] {
-  const codes: DiagnosticCode[] = [];
+function writeWarnings(attempt: Reducer, writer: EventWriter, { engine, end, bytes, silenceMs }: EndContext): void {
   const isStopped = end.verdict !== undefined && STOP_VERDICTS.has(end.verdict);
   const { endSignal, runtimeError } = attempt.evidence;
   const hasEnded = endSignal !== null || runtimeError !== null;
-  if (bytes === 0 && !isStopped) codes.push('NO_OUTPUT');
-  else if (engine.guarantees.endSignal && !attempt.isPlainText && !hasEnded && !isStopped)
-    codes.push('EARLY_END_OF_STREAM');
-  if (hasEnded && silenceMs > SILENCE_MS) codes.push('SILENCE_AFTER_END');
-  if (attempt.messages.doneMarkers > 1) codes.push('DONE_MARKER_REPEATED');
-  return codes;
-}
-
-/**
- * Explains an early end with exit code 0 in the middle of a record. Node.js programs such as Gemini exit without waiting
- * until a pipe's reader has read their output; the rest never leaves their process.
- */
-function explainWarning(code: DiagnosticCode, attempt: Reducer, { engine, end }: EndContext): string | undefined {
-  if (code !== 'EARLY_END_OF_STREAM' || end.exitCode !== 0 || !attempt.isCutOff) return undefined;
-  return `${engine.name} exited before it had written all of its output: the last record is cut off, and the rest is lost. Make it print less, such as the output of its tools.`;
+  if (bytes === 0 && !isStopped) writer.warn('NO_OUTPUT');
+  else if (engine.guarantees.endSignal && !attempt.isPlainText && !hasEnded && !isStopped) {
+    // Node.js programs such as Gemini exit without waiting until a pipe's reader has read their output; the rest never
+    // leaves their process.
+    const message = `${engine.name} exited before it had written all of its output: the last record is cut off, and the rest is lost. Make it print less, such as the output of its tools.`;
+    writer.warn('EARLY_END_OF_STREAM', end.exitCode === 0 && attempt.isCutOff ? message : undefined);
+  }
+  if (hasEnded && silenceMs > SILENCE_MS) writer.warn('SILENCE_AFTER_END');
+  if (attempt.messages.doneMarkers > 1) writer.warn('DONE_MARKER_REPEATED');
 }
 
 function writeLastEvent(attempt: Reducer, writer: EventWriter, judgement: Judgement, end: AttemptEnd): void {
@@ -142,15 +134,8 @@ function writeLastEvent(attempt: Reducer, writer: EventWriter, judgement: Judgem
   }
 }
 
-export interface Evidence {
+export interface Evidence extends Outcome {
   readonly doneMarker: boolean;
-  readonly endSignal: EndSignal | null;
-  /** The engine's message about the error that ended its work. */
-  readonly runtimeError: string | null;
-  /** The engine's last message about any error, which explains an exit code. */
-  readonly lastError: string | null;
-  /** The cause of the engine's last error, if it is known and the agent has not continued after it. */
-  readonly lastCause: FailureCause | null;
   readonly exitCode: number | null;
   readonly signal: string | null;
   readonly verdict: Verdict | null;
@@ -177,24 +162,22 @@ type Judgement = {
  * output, the attempt has failed, because there is no value.
  */
 export function judge(mode: 'auto' | 'interactive', evidence: Evidence): Judgement {
-  const stopJudgement = judgeStop(evidence);
-  if (stopJudgement !== null) return stopJudgement;
-  const openJudgement = evidence.verdict === null ? undefined : OPEN_JUDGEMENTS[evidence.verdict];
-  if (openJudgement !== undefined) return openJudgement;
+  const { verdict } = evidence;
+  const stopJudgement = judgeStop(evidence) ?? (verdict === null ? undefined : OPEN_JUDGEMENTS[verdict]);
+  if (stopJudgement !== undefined) return stopJudgement;
   if (mode === 'auto') return judgeOutput(evidence);
-  if (evidence.doneMarker && evidence.verdict === 'not_validated') return judgeNotValidated(evidence);
-  if (evidence.doneMarker) return createCompleted(chooseMarkerReason(evidence.verdict), 0.96, evidence);
-  if (evidence.endSignal !== null) {
-    return createAwaiting(null, evidence);
-  }
-  return findInterruption(evidence) ?? judgeVerdict(evidence) ?? UNKNOWN_JUDGEMENT;
+  if (evidence.doneMarker && verdict === 'not_validated') return judgeNotValidated(evidence);
+  const reason = verdict === null ? undefined : OUTPUT_REASONS[verdict];
+  if (evidence.doneMarker) return createCompleted(reason ?? 'DONE_MARKER_FOUND', 0.96, evidence);
+  if (evidence.endSignal !== null) return createAwaiting(null, evidence);
+  const verdictJudgement = reason === undefined ? undefined : createCompleted(reason, 1, evidence);
+  return findInterruption(evidence) ?? verdictJudgement ?? UNKNOWN_JUDGEMENT;
 }
 
-/** Judges by the verdict alone, for agents without an end signal. */
-function judgeVerdict(evidence: Evidence): Judgement | null {
-  if (evidence.verdict === 'validated') return createCompleted('OUTPUT_VALIDATED', 1, evidence);
-  return evidence.verdict === 'comment' ? createCompleted('OUTPUT_DEGRADED_TO_COMMENT', 1, evidence) : null;
-}
+const OUTPUT_REASONS: Partial<Record<Verdict, CompletedReason>> = {
+  validated: 'OUTPUT_VALIDATED',
+  comment: 'OUTPUT_DEGRADED_TO_COMMENT',
+};
 
 const UNKNOWN_JUDGEMENT: Judgement = {
   state: 'unknown',
@@ -212,14 +195,13 @@ const OPEN_JUDGEMENTS: Partial<Record<Verdict, Judgement>> = {
   worker_lost: { state: 'unknown', reason: 'WORKER_LOST', ...CERTAIN },
 };
 
-function judgeStop({ verdict, doneMarker, reason, lastCause, stopCause = null }: Evidence): Judgement | null {
+function judgeStop({ verdict, doneMarker, reason, lastCause, stopCause = null }: Evidence): Judgement | undefined {
   const stop = verdict === null ? undefined : STOP_FAILURES[verdict];
-  if (stop === undefined) return null;
+  if (stop === undefined) return undefined;
   const cause = stopCause ?? lastCause;
   const code = verdict === 'engine_failed' && cause === 'auth' ? 'ENGINE_AUTH_FAILED' : stop.code;
   const failure = { ...stop, code, message: reason ?? stop.message, ...(cause === null ? {} : { cause }) };
-  const conflict = doneMarker ? 'The done marker was found.' : null;
-  return { state: 'interrupted', reason: failure.code, confidence: 1, failure, conflict };
+  return createInterrupted(failure, 1, doneMarker);
 }
 
 const STOP_FAILURES: Partial<Record<Verdict, Failure>> = {
@@ -262,13 +244,7 @@ function judgeNotValidated(evidence: Evidence): Judgement {
     code: 'OUTPUT_NOT_VALIDATED',
     message: cause === null ? message : `${message} ${cause.message}`,
   };
-  const conflict = evidence.doneMarker ? 'The done marker was found.' : null;
-  return { state: 'interrupted', reason: failure.code, confidence: 1, failure, conflict };
-}
-
-function chooseMarkerReason(verdict: Verdict | null): CompletedReason {
-  if (verdict === 'validated') return 'OUTPUT_VALIDATED';
-  return verdict === 'comment' ? 'OUTPUT_DEGRADED_TO_COMMENT' : 'DONE_MARKER_FOUND';
+  return createInterrupted(failure, 1, evidence.doneMarker);
 }
 
 function createCompleted(reason: CompletedReason, confidence: number, evidence: Evidence): Judgement {
@@ -298,8 +274,9 @@ function findInterruption(evidence: Evidence): Judgement | null {
   return createInterrupted({ ...failure, message });
 }
 
-function createInterrupted(failure: Failure): Judgement {
-  return { state: 'interrupted', reason: failure.code, confidence: 0.9, failure, conflict: null };
+function createInterrupted(failure: Failure, confidence = 0.9, doneMarker = false): Judgement {
+  const conflict = doneMarker ? 'The done marker was found.' : null;
+  return { state: 'interrupted', reason: failure.code, confidence, failure, conflict };
 }
 
 /**

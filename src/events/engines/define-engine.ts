@@ -174,20 +174,14 @@ function damage(bytes: Uint8Array, seed: number): Uint8Array {
   const length = bytes.length;
   const from = Math.floor((((seed * 2_654_435_761) % 4_294_967_296) / 4_294_967_296) * length);
   const to = Math.min(length, from + 1 + ((seed * 31) % 64));
-  const [head, section, tail] = [bytes.subarray(0, from), bytes.subarray(from, to), bytes.subarray(to)];
-  if (seed % 3 === 0) return join([head, tail]);
-  if (seed % 3 === 1) return join([head, section, section, tail]);
-  return join([head, section.map((byte) => (byte * 7 + seed) % 256), tail]);
-}
-
-function join(parts: readonly Uint8Array[]): Uint8Array {
-  const joined = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    joined.set(part, at);
-    at += part.length;
-  }
-  return joined;
+  const section = bytes.subarray(from, to);
+  const overwritten = section.map((byte) => (byte * 7 + seed) % 256);
+  const replacement = [[], [...section, ...section], [...overwritten]][seed % 3] ?? [];
+  const damaged = new Uint8Array(length - section.length + replacement.length);
+  damaged.set(bytes.subarray(0, from));
+  damaged.set(replacement, from);
+  damaged.set(bytes.subarray(to), from + replacement.length);
+  return damaged;
 }
 
 function toBytes(output: string | Uint8Array | undefined): Uint8Array {

@@ -60,3 +60,30 @@ export interface Reader {
   /** Called after the last byte: reports unfinished items. Open messages are closed automatically. */
   end(exit: ProcessExit): void;
 }
+
+/** Options for a translator. */
+export interface TranslatorOptions {
+  /** The engine that printed the bytes: a built-in engine or one of `engines`; `auto` detects it from the bytes. */
+  readonly engine: EngineName | 'auto' | (string & {});
+  /** Additional engines, created with `defineEngine`. */
+  readonly engines?: readonly Engine[] | undefined;
+  readonly runId: string;
+  /** The number of the attempt, counted from 1. */
+  readonly attempt: number;
+  /** `interactive` (default): a user answers questions. `auto`: the verdict on the output decides. */
+  readonly mode?: 'auto' | 'interactive' | undefined;
+  /** The last FCMP number the run has used; 0 for the first attempt. */
+  readonly fcmpSeq?: number | undefined;
+  /** The session this attempt resumes. */
+  readonly sessionId?: string | undefined;
+  /** Whether an earlier attempt started the conversation, for agents that print no session id. */
+  readonly isContinued?: boolean | undefined;
+  /** The answer this attempt was started with. */
+  readonly reply?: string | undefined;
+  /** The run whose cached result is repeated. */
+  readonly cachedFrom?: string | undefined;
+  /** Whether the terminal is the only stream, which is then not compared with others. */
+  readonly terminalOnly?: boolean | undefined;
+  /** Returns milliseconds since 1970; called once per push. */
+  readonly clock?: (() => number) | undefined;
+}

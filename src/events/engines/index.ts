@@ -11,7 +11,6 @@ import { opencodeEngine } from './opencode/opencode-engine.js';
 import { qwenEngine } from './qwen/qwen-engine.js';
 import { createFramer } from '../framing/framer.js';
 
-/** All built-in engines. */
 export const ENGINES: Readonly<Record<EngineName, Engine>> = {
   codex: codexEngine,
   claude: claudeEngine,

@@ -3,7 +3,6 @@ import type { Emit, PermissionAnswer } from './fact.js';
 
 export type RpcId = string | number;
 
-/** A response to a request, from either side. */
 export type RpcResponse = Extract<RpcMessage, { kind: 'result' | 'error' }>;
 
 export type RpcMessage =

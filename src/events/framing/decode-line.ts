@@ -22,6 +22,7 @@ export interface Line extends DecodedLine {
 
 const REPLACEMENT_CHARACTER = '\uFFFD';
 
+const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 const strictDecoder = new TextDecoder('utf-8', { ignoreBOM: true, fatal: true });
 
@@ -132,12 +133,8 @@ function createUtf8Cursor(text: string): Cursor {
   let index = 0;
   let bytes = 0;
   return (position) => {
-    for (; index < position; index++) {
-      const unit = text.charCodeAt(index);
-      // A surrogate is half of a four-byte character.
-      const isSurrogate = unit >= 0xd800 && unit <= 0xdfff;
-      bytes += unit < 0x80 ? 1 : unit < 0x800 || isSurrogate ? 2 : 3;
-    }
+    if (position > index) bytes += encoder.encode(text.slice(index, position)).length;
+    index = Math.max(index, position);
     return bytes;
   };
 }

@@ -1,9 +1,8 @@
 import type { CapturedStream } from '../protocol/event-parts.js';
 import type { Frame } from './frame.js';
-import { isTooDeep, isBlank, segmentLine, readJson } from './segment-line.js';
+import { isTooDeep, isBlank, segmentLine, readJson, type JsonScanner } from './segment-line.js';
 import { LineFragment, type Line } from './decode-line.js';
 import { createLineSplitter, MAX_LINE_BYTES } from './line-splitter.js';
-import type { JsonScanner } from './json-scanner.js';
 
 interface FramerOptions {
   readonly stream: CapturedStream;

@@ -1,19 +1,23 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { JsonScanner } from './json-scanner.js';
+import { JsonScanner } from './segment-line.js';
 
 const containers = fc.oneof(fc.array(fc.jsonValue()), fc.dictionary(fc.string(), fc.jsonValue()));
 
 describe('a scanner', () => {
-  it('finds the end of every object and array, wherever it is split', () => {
+  it('finds the end of every object and array, on one line or on many', () => {
     fc.assert(
-      fc.property(containers, fc.constantFrom(0, 2), fc.nat(), (value, indent, cut) => {
-        const text = JSON.stringify(value, null, indent);
+      fc.property(containers, (value) => {
+        const text = JSON.stringify(value);
         expect(new JsonScanner().scan(`${text} tail`, 0)).toEqual({ kind: 'complete', end: text.length });
         const scanner = new JsonScanner();
-        const at = cut % text.length;
-        expect(scanner.scan(text.slice(0, at), 0)).toEqual({ kind: 'open' });
-        expect(scanner.scan(text.slice(at), 0)).toEqual({ kind: 'complete', end: text.length - at });
+        const lines = JSON.stringify(value, null, 2).split('\n');
+        for (const line of lines.slice(0, -1)) {
+          expect(scanner.scan(line, 0)).toEqual({ kind: 'open' });
+          expect(scanner.scan('\n', 0)).toEqual({ kind: 'open' });
+        }
+        const last = lines.at(-1) ?? '';
+        expect(scanner.scan(`${last} tail`, 0)).toEqual({ kind: 'complete', end: last.length });
       }),
     );
   });

@@ -1,4 +1,4 @@
-import type { Engine } from '../engines/engine.js';
+import type { Engine, TranslatorOptions } from '../engines/engine.js';
 import type { Correlation, RawRef, Usage } from '../protocol/event-parts.js';
 import { DIAGNOSTIC_CODES, type DiagnosticCode } from '../protocol/diagnostic-codes.js';
 import type { EngineFields } from '../protocol/engine-fields.js';
@@ -46,13 +46,9 @@ function canEndStep(type: FcmpType, data: FcmpEvent['data']): boolean {
 /** Events that do not get the fields of their record: chunks, and events that are not from the engine. */
 const WITHOUT_FIELDS = /^(?:agent\.message\.delta|artifact|diagnostic\.parser|raw)/u;
 
-function canHaveDetail({ event }: RaspEvent): boolean {
-  return event.category === 'agent' || event.category === 'tool' || TYPES_WITH_DETAIL.has(event.type);
-}
+const WITH_DETAIL = /^(?:agent|tool|lifecycle\.run\.status$|diagnostic\.engine)/u;
 
-const TYPES_WITH_DETAIL: ReadonlySet<RaspType> = new Set(['lifecycle.run.status', 'diagnostic.engine.error']);
-
-/** An FCMP event without its number. */
+/** An FCMP event without its number. It can wait for the session or for the usage of its step. */
 interface WaitingEvent {
   readonly type: FcmpType;
   readonly data: FcmpEvent['data'];
@@ -60,24 +56,14 @@ interface WaitingEvent {
   readonly meta: FcmpEvent['meta'];
   readonly rawRef: RawRef | null;
   readonly engineAt: string | null;
-}
-
-/** An FCMP event without a number, whose session is not known yet. */
-interface HeldEvent extends WaitingEvent {
   readonly subject: Subject;
 }
 
-/** The attempt whose events are written. */
-interface WriterStart {
-  readonly runId: string;
-  readonly attempt: number;
-  /** The last RASP number that the attempt has used. */
-  readonly seq?: number;
-  readonly fcmpSeq?: number | undefined;
-  readonly sessionId?: string | undefined;
-  readonly isContinued?: boolean | undefined;
-  readonly cachedFrom?: string | undefined;
-}
+/** The attempt whose events are written; `seq` is the last RASP number that it has used. */
+type WriterStart = { readonly seq?: number } & Pick<
+  TranslatorOptions,
+  'runId' | 'attempt' | 'fcmpSeq' | 'sessionId' | 'isContinued' | 'cachedFrom'
+>;
 
 /** The engine that events name; without `guarantees`, no event waits for a later one. */
 type WriterEngine = Pick<Engine, 'name' | 'parser' | 'parserVersion'> & Partial<Pick<Engine, 'guarantees'>>;
@@ -90,7 +76,8 @@ export class EventWriter {
   #seq: number;
   #fcmpSeq: number;
   #out: Emitted[] = [];
-  #ts = '';
+  /** The time of the next events. */
+  time = '';
   #source: RaspSource;
   readonly #certainMeta: FcmpEvent['meta'];
   #meta: FcmpEvent['meta'];
@@ -99,7 +86,7 @@ export class EventWriter {
   readonly #continuedSession: string | null;
   #sessionOnly: Correlation;
   /** Events that wait for the session; null once events no longer wait. */
-  #heldEvents: HeldEvent[] | null;
+  #heldEvents: WaitingEvent[] | null;
   #heldLength = 0;
   /** The bytes the next events are derived from; null for events that are not based on bytes. */
   rawRef: RawRef | null = null;
@@ -139,10 +126,6 @@ export class EventWriter {
     return this.#start.attempt;
   }
 
-  set time(ts: string) {
-    this.#ts = ts;
-  }
-
   get sessionId(): string | null {
     return this.#sessionId;
   }
@@ -175,7 +158,7 @@ export class EventWriter {
       run_id: this.#start.runId,
       attempt_number: this.#start.attempt,
       seq: ++this.#seq,
-      ts: this.#ts,
+      ts: this.time,
       source: this.#source,
       event: EVENT_BY_TYPE[type],
       data,
@@ -191,9 +174,9 @@ export class EventWriter {
 
   #writeFcmp(mapped: FcmpContent, subject: Subject, correlation: Correlation, takesFields: boolean): void {
     this.#hasFcmp = true;
-    const event = this.#describe(mapped.type, this.#addFcmpFields(mapped, takesFields), correlation);
+    const event = this.#describe(mapped.type, this.#addFcmpFields(mapped, takesFields), correlation, subject);
     if (this.#heldEvents !== null && (this.#heldEvents.length > 0 || REQUIRES_START.has(mapped.type)))
-      this.#hold(this.#heldEvents, { ...event, subject });
+      this.#hold(this.#heldEvents, event);
     else this.#publish(event);
   }
 
@@ -267,7 +250,7 @@ export class EventWriter {
     // Starts at the mark: a chunk can have a hundred thousand frames.
     for (let index = this.#markedLength; index < this.#out.length; index += 1) {
       const writtenEvent = this.#out[index];
-      if (writtenEvent?.protocol !== 'rasp' || !canHaveDetail(writtenEvent.event)) continue;
+      if (writtenEvent?.protocol !== 'rasp' || !WITH_DETAIL.test(writtenEvent.event.event.type)) continue;
       const { event } = writtenEvent;
       const known = 'detail' in event.data && isRecord(event.data.detail) ? event.data.detail : {};
       const data = { ...event.data, detail: boundDetail({ ...known, ...rest }) };
@@ -285,7 +268,7 @@ export class EventWriter {
   }
 
   /** Holds the first message until the session is known, and later events after it, up to a limit. */
-  #hold(held: HeldEvent[], event: HeldEvent): void {
+  #hold(held: WaitingEvent[], event: WaitingEvent): void {
     this.#heldLength += JSON.stringify(event.data).length;
     held.push(event);
     const isFull = held.length > MAX_HELD_EVENTS || this.#heldLength > MAX_HELD_LENGTH;
@@ -313,8 +296,13 @@ export class EventWriter {
     for (const event of heldEvents) this.#publish({ ...event, correlation: this.#correlate(event.subject) });
   }
 
-  #describe(type: FcmpType, data: FcmpEvent['data'], correlation: Correlation): WaitingEvent {
-    return { type, data, correlation, meta: this.#meta, rawRef: this.rawRef, engineAt: this.#engineAt };
+  #describe(
+    type: FcmpType,
+    data: FcmpEvent['data'],
+    correlation: Correlation,
+    subject: Subject = NO_SUBJECT,
+  ): WaitingEvent {
+    return { type, data, correlation, meta: this.#meta, rawRef: this.rawRef, engineAt: this.#engineAt, subject };
   }
 
   #publish(event: WaitingEvent): void {
@@ -329,7 +317,7 @@ export class EventWriter {
       protocol_version: FCMP_VERSION,
       run_id: this.#start.runId,
       seq: ++this.#fcmpSeq,
-      ts: this.#ts,
+      ts: this.time,
       ...(engineAt === null ? undefined : { engine_at: engineAt }),
       engine: this.#engine.name,
       type,

@@ -1,10 +1,10 @@
 import { Reducer } from '../attempt/reducer.js';
 import type { Engine } from '../engines/engine.js';
-import type { Frame, JsonFrame, TextFrame } from '../framing/frame.js';
+import { copyText } from '../attempt/engine-error.js';
+import type { BlankFrame, Frame } from '../framing/frame.js';
 import { EventWriter } from '../mapping/event-writer.js';
 import { readJson } from '../framing/segment-line.js';
 import { align } from '../../base/index.js';
-import { MainLines, decrement, hashText } from './main-lines.js';
 
 /** Limits on the terminal's waiting frames and their bytes; beyond them, the oldest are reported. */
 const MAX_WAITING = 2048;
@@ -52,14 +52,17 @@ export class TerminalMerge {
     }
     const waitingFrame = copyForWaiting(frame);
     this.#waitingFrames.push(waitingFrame);
-    this.#waitingBytes += waitingFrame.bytes;
-    const isFull = this.#waitingFrames.length >= MAX_WAITING || this.#waitingBytes > MAX_WAITING_BYTES;
-    if (isFull || this.#hasGap(waitingFrame)) this.#settle(false);
+    this.#waitingBytes += frame.to - frame.from;
+    if (this.#isFull || this.#hasGap(waitingFrame)) this.#settle(false);
+  }
+
+  get #isFull(): boolean {
+    return this.#waitingFrames.length >= MAX_WAITING || this.#waitingBytes > MAX_WAITING_BYTES;
   }
 
   /** Whether the streams lost a record: once they have a later one, an earlier one will not arrive. */
-  #hasGap({ kind, key }: WaitingFrame): boolean {
-    if (kind !== 'json') return false;
+  #hasGap({ frame, key }: WaitingFrame): boolean {
+    if (frame.kind !== 'json') return false;
     if (this.main.hasRecord(key)) return this.#mayBeLost;
     this.#mayBeLost = true;
     return false;
@@ -85,19 +88,21 @@ export class TerminalMerge {
   #settle(isFinal: boolean): void {
     this.#mayBeLost = false;
     const previousOutcome = this.#attempt.evidence;
-    const records = this.#waitingFrames.filter(({ kind }) => kind === 'json');
+    const records = this.#waitingFrames.filter(({ frame }) => frame.kind === 'json');
     const { partners, unpaired } = this.#pair(records);
     const lastPaired = partners.findLastIndex((partner) => partner >= 0);
     const settledCount = this.#countSettled(isFinal, records[lastPaired]);
     let record = 0;
     const repeatedKeys: string[] = [];
-    for (const waitingFrame of this.#waitingFrames.slice(0, settledCount)) {
-      const isPaired = waitingFrame.kind === 'json' && (partners[record++] ?? -1) >= 0;
-      this.#waitingBytes -= waitingFrame.bytes;
+    for (const { key, frame } of this.#waitingFrames.slice(0, settledCount)) {
+      const isRecord = frame.kind === 'json';
+      const isPaired = isRecord && (partners[record++] ?? -1) >= 0;
+      this.#waitingBytes -= frame.to - frame.from;
       this.#hasPartner ||= isPaired;
       if (isPaired) continue;
-      if (waitingFrame.kind === 'json' && decrement(unpaired, waitingFrame.key)) repeatedKeys.push(waitingFrame.key);
-      else if (!this.#isSkipped(waitingFrame)) this.#emit(waitingFrame);
+      if (isRecord && decrement(unpaired, key)) repeatedKeys.push(key);
+      // The streams printed this record before others that the terminal has already repeated.
+      else if (!(isRecord && this.#isSameSession() && this.main.takeSkipped(key))) this.#emit(frame, key);
     }
     this.#waitingFrames = this.#waitingFrames.slice(settledCount);
     this.main.drop((partners[lastPaired] ?? -1) + 1, new Set(partners));
@@ -121,26 +126,21 @@ export class TerminalMerge {
     return { partners, unpaired: this.main.countUnpaired(new Set(partners)) };
   }
 
-  /** Whether the streams printed this record before others that the terminal has already repeated. */
-  #isSkipped({ kind, key }: WaitingFrame): boolean {
-    return kind === 'json' && this.#isSameSession() && this.main.takeSkipped(key);
-  }
-
   /** Returns how many waiting frames can be reported: up to the last with a partner, or the older half. */
   #countSettled(isFinal: boolean, lastPaired: WaitingFrame | undefined): number {
     if (isFinal) return this.#waitingFrames.length;
     if (lastPaired !== undefined) return this.#waitingFrames.indexOf(lastPaired) + 1;
-    const isFull = this.#waitingFrames.length >= MAX_WAITING || this.#waitingBytes > MAX_WAITING_BYTES;
-    return isFull ? Math.ceil(this.#waitingFrames.length / 2) : 0;
+    return this.#isFull ? Math.ceil(this.#waitingFrames.length / 2) : 0;
   }
 
-  /** Reports a frame without a partner. */
-  #emit(waitingFrame: WaitingFrame): void {
+  /** Reports a frame without a partner. Errors are only on the terminal if the streams are empty; damaged records on either. */
+  #emit(waitingFrame: Frame, key: string): void {
     if (waitingFrame.kind === 'blank') return;
-    if (waitingFrame.kind === 'text' && this.#isSameSession() && this.main.takeText(waitingFrame.key)) return;
-    const frame = waitingFrame.restore();
+    if (waitingFrame.kind === 'text' && this.#isSameSession() && this.main.takeText(key)) return;
+    const frame = restore(waitingFrame);
     if (frame.kind === 'text') this.#lineCount += 1;
-    const isReadable = frame.kind === 'json' || (frame.kind === 'text' && this.#isEngineText(frame.problem));
+    const isReadable =
+      frame.kind === 'json' || (frame.kind === 'text' && (frame.problem !== null || this.main.isEmpty));
     if (!isReadable || !this.#isMergeable()) {
       this.#attempt.setAside(frame);
       if (frame.kind === 'json') this.#setAsideCount += 1;
@@ -151,11 +151,6 @@ export class TerminalMerge {
     this.#restored ??= { count: 0, first: frame, last: frame };
     this.#restored.count += 1;
     this.#restored.last = frame;
-  }
-
-  /** Errors appear only on the terminal if the streams are empty; damaged records on either. */
-  #isEngineText(problem: string | null): boolean {
-    return problem !== null || this.main.isEmpty;
   }
 
   /** Whether the terminal's records can be merged: the session is the same, and none was dropped. */
@@ -174,37 +169,135 @@ export class TerminalMerge {
   }
 }
 
-const encoder = new TextEncoder();
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-
-/** A terminal frame waiting to be compared. Its text is copied: a slice would keep its whole chunk in memory. */
+/** A terminal frame waiting to be compared, with the hash of its text. */
 interface WaitingFrame {
   readonly key: string;
-  readonly kind: Frame['kind'];
-  readonly bytes: number;
-  restore(): Frame;
+  readonly frame: Frame;
 }
 
+const NO_VALUE = {};
+
+/** Keeps only a copy of the text: a slice would keep its whole chunk in memory, and the value takes more than its text. */
 function copyForWaiting(frame: Frame): WaitingFrame {
-  const { kind, stream, from, to, encoding } = frame;
-  const text = encoder.encode(frame.text);
-  const problem = frame.kind === 'text' ? frame.problem : null;
-  return {
-    key: hashText(frame.text),
-    kind,
-    bytes: to - from,
-    restore() {
-      const span = { stream, from, to, encoding };
-      const source = decoder.decode(text);
-      if (kind === 'blank') return { ...span, kind, text: '' };
-      if (kind === 'script') return { ...span, kind, text: source };
-      const value = kind === 'json' ? readJson(source) : null;
-      if (value !== null) return { ...span, kind: 'json', value, text: source } satisfies JsonFrame;
-      return { ...span, kind: 'text', text: source, problem } satisfies TextFrame;
-    },
-  };
+  const key = hashText(frame.text);
+  if (frame.kind === 'blank') return { key, frame };
+  const text = copyText(frame.text);
+  return { key, frame: frame.kind === 'json' ? { ...frame, text, value: NO_VALUE } : { ...frame, text } };
+}
+
+function restore(frame: Exclude<Frame, BlankFrame>): Exclude<Frame, BlankFrame> {
+  return frame.kind === 'json' ? { ...frame, value: readJson(frame.text) ?? NO_VALUE } : frame;
 }
 
 function countRecords(count: number): string {
   return count === 1 ? '1 record' : `${count} records`;
+}
+
+/** Limit on records whose keys are stored for comparison with the terminal; beyond it, the older half is dropped. */
+const MAX_RECORDS = 65_536;
+/** The number of records compared at a time. */
+const WINDOW = 4096;
+/** Limit on other stored lines. */
+const MAX_TEXT_LINES = 20_000;
+
+/** Recent lines of stdout and stderr that the terminal can still repeat. */
+class MainLines {
+  #records: string[] = [];
+  readonly #counts = new Map<string, number>();
+  /** Records that the terminal skipped; it can still repeat them later. */
+  readonly #skippedCounts = new Map<string, number>();
+  readonly #lineCounts = new Map<string, number>();
+  isEmpty = true;
+  hasStdout = false;
+  /** Whether records were dropped before the terminal could repeat them. */
+  hasDropped = false;
+
+  get hasRecords(): boolean {
+    return this.#records.length > 0;
+  }
+
+  /** Whether the terminal can still repeat a record with this key. */
+  hasRecord(key: string): boolean {
+    return this.#counts.has(key);
+  }
+
+  /** Returns the keys of the oldest records, in order. */
+  getWindow(): readonly string[] {
+    return this.#records.slice(0, WINDOW);
+  }
+
+  /** Counts the records with each key that are not in `paired`, which has positions in the window. */
+  countUnpaired(paired: ReadonlySet<number>): Map<string, number> {
+    const counts = new Map<string, number>();
+    for (const [index, key] of this.#records.entries()) {
+      if (!paired.has(index)) increment(counts, key);
+    }
+    return counts;
+  }
+
+  add(frame: Frame): void {
+    if (frame.kind !== 'json' && frame.kind !== 'text') return;
+    this.isEmpty = false;
+    this.hasStdout ||= frame.stream === 'stdout';
+    const key = hashText(frame.text);
+    if (frame.kind === 'json') {
+      this.#records.push(key);
+      increment(this.#counts, key);
+      if (this.#records.length > MAX_RECORDS) this.#dropOlder();
+    } else if (this.#lineCounts.size < MAX_TEXT_LINES) increment(this.#lineCounts, key);
+  }
+
+  /** Drops records that the terminal has passed. Records not in `paired` were skipped and can still be repeated. */
+  drop(count: number, paired: ReadonlySet<number>): void {
+    for (const [index, key] of this.#records.slice(0, count).entries()) {
+      decrement(this.#counts, key);
+      if (!paired.has(index) && this.#skippedCounts.size < MAX_RECORDS) increment(this.#skippedCounts, key);
+    }
+    this.#records = this.#records.slice(count);
+  }
+
+  /** Whether the terminal repeats a record that it had skipped; true once for each. */
+  takeSkipped(key: string): boolean {
+    return decrement(this.#skippedCounts, key);
+  }
+
+  /** Whether the terminal repeats this line; true once for each time the streams printed it. */
+  takeText(key: string): boolean {
+    return decrement(this.#lineCounts, key);
+  }
+
+  #dropOlder(): void {
+    this.hasDropped = true;
+    const count = this.#records.length >> 1;
+    this.drop(count, new Set(Array.from({ length: count }, (_, index) => index)));
+  }
+}
+
+function increment(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}
+
+/** Decrements the count of a key; true if it was above zero. */
+function decrement(counts: Map<string, number>, key: string): boolean {
+  const count = counts.get(key) ?? 0;
+  if (count > 1) counts.set(key, count - 1);
+  else counts.delete(key);
+  return count > 0;
+}
+
+/**
+ * Returns a string's fingerprint, to compare long lines without storing them: two independent 32-bit hashes and the
+ * length. An attacker who creates a collision only achieves that one of their own lines is reported once instead of
+ * twice.
+ */
+function hashText(text: string): string {
+  const plain = text.trim();
+  let firstHash = 0x811c9dc5;
+  let secondHash = 0x9e3779b9;
+  for (let index = 0; index < plain.length; index++) {
+    const unit = plain.charCodeAt(index);
+    firstHash = Math.imul(firstHash ^ unit, 0x01000193);
+    secondHash = Math.imul(secondHash + unit, 0x85ebca6b) ^ (secondHash >>> 13);
+  }
+  return `${plain.length}:${firstHash >>> 0}:${secondHash >>> 0}`;
 }

@@ -1,6 +1,6 @@
 import { Reducer } from '../attempt/reducer.js';
 import { endAttempt, startWithoutSession, type AttemptEnd } from '../end/attempt-end.js';
-import type { Engine, ProcessExit } from '../engines/engine.js';
+import type { Engine, ProcessExit, TranslatorOptions } from '../engines/engine.js';
 import type { Frame } from '../framing/frame.js';
 import { createFramer, type Framer } from '../framing/framer.js';
 import { EventWriter, toTimestamp } from '../mapping/event-writer.js';
@@ -12,36 +12,14 @@ import type {
   ByteRange,
   StreamCoverage,
 } from '../protocol/translator-output.js';
-import type { EngineName } from '../protocol/engine-names.js';
 import { perStream, type CapturedStream } from '../protocol/event-parts.js';
 import { TerminalMerge } from '../terminal/terminal-merge.js';
 
-/** Options for a translator. */
-export interface TranslatorOptions {
-  /** The engine that printed the bytes: a built-in engine or one of `engines`; `auto` detects it from the bytes. */
-  readonly engine: EngineName | 'auto' | (string & {});
-  /** Additional engines, created with `defineEngine`. */
-  readonly engines?: readonly Engine[] | undefined;
-  readonly runId: string;
-  /** The number of the attempt, counted from 1. */
-  readonly attempt: number;
-  /** `interactive` (default): a user answers questions. `auto`: the verdict on the output decides. */
-  readonly mode?: 'auto' | 'interactive' | undefined;
-  /** The last FCMP number the run has used; 0 for the first attempt. */
-  readonly fcmpSeq?: number | undefined;
-  /** The session this attempt resumes. */
-  readonly sessionId?: string | undefined;
-  /** Whether an earlier attempt started the conversation, for agents that print no session id. */
-  readonly isContinued?: boolean | undefined;
-  /** The answer this attempt was started with. */
-  readonly reply?: string | undefined;
-  /** The run whose cached result is repeated. */
-  readonly cachedFrom?: string | undefined;
-  /** Whether the terminal is the only stream, which is then not compared with others. */
-  readonly terminalOnly?: boolean | undefined;
-  /** Returns milliseconds since 1970; called once per push. */
-  readonly clock?: (() => number) | undefined;
-}
+/** A single frame with at least this confidence shows which agent printed it. */
+export const SURE_CONFIDENCE = 0.9;
+
+/** The number of values that are examined for another engine. */
+const MAX_EXAMINED = 200;
 
 /** The confidence that unrecognized output is plain text. */
 const GUESS_CONFIDENCE = 0.2;
@@ -54,7 +32,10 @@ export class StreamTranslator {
   readonly #isGuess: boolean;
   readonly #writer: EventWriter;
   readonly #attempt: Reducer;
-  readonly #mismatch: EngineMismatch;
+  readonly #engines: readonly Engine[];
+  /** The engine that the output resembles; null once a value of the named engine was found. */
+  #otherEngine: Engine | null = null;
+  #unexamined = MAX_EXAMINED;
   readonly #framers: Readonly<Record<CapturedStream, Framer>>;
   readonly #ledgers = perStream(() => new CoverageLedger());
   /** Recent stream output, to compare with a terminal that starts late. */
@@ -68,7 +49,7 @@ export class StreamTranslator {
   /** `engines` are all engines, to detect output of a different engine. */
   constructor(engine: Engine, engines: readonly Engine[], options: TranslatorOptions, isGuess = false) {
     this.#engine = engine;
-    this.#mismatch = new EngineMismatch(engine, engines);
+    this.#engines = engines;
     this.#options = options;
     this.#isGuess = isGuess;
     this.#writer = new EventWriter(engine, options);
@@ -183,8 +164,17 @@ export class StreamTranslator {
     return terminal;
   }
 
+  /** Detects that the output does not come from the named engine. */
+  #examineEngine(value: object): void {
+    if (this.#unexamined === 0) return;
+    const isKnown = this.#engine.detect(value) > 0;
+    this.#unexamined = isKnown ? 0 : this.#unexamined - 1;
+    if (isKnown) this.#otherEngine = null;
+    else this.#otherEngine ??= this.#engines.find((engine) => engine.detect(value) >= SURE_CONFIDENCE) ?? null;
+  }
+
   #warnAboutMismatch(): void {
-    const otherName = this.#mismatch.other?.name;
+    const otherName = this.#otherEngine?.name;
     if (otherName === undefined) return;
     const message = `The output does not look like output from "${this.#engine.name}"; it looks like output from "${otherName}".`;
     this.#writer.warn('ENGINE_MISMATCH', message, { subject: otherName, confidence: SURE_CONFIDENCE });
@@ -196,7 +186,7 @@ export class StreamTranslator {
   }
 
   #read(frame: Frame): void {
-    if (frame.kind === 'json') this.#mismatch.examine(frame.value);
+    if (frame.kind === 'json') this.#examineEngine(frame.value);
     if (frame.kind === 'json' || frame.kind === 'text') this.#attempt.read(frame);
     else if (frame.kind === 'script') this.#attempt.setAside(frame);
     else this.#attempt.readBlank(frame);
@@ -204,44 +194,14 @@ export class StreamTranslator {
   }
 }
 
-/** A single frame with at least this confidence shows which agent printed it. */
-export const SURE_CONFIDENCE = 0.9;
-
-const MAX_VALUES = 200;
-
-/** Detects that the output does not come from the named engine. */
-class EngineMismatch {
-  readonly #engine: Engine;
-  readonly #engines: readonly Engine[];
-  /** The engine that the output resembles; null once a value of the named engine was found. */
-  other: Engine | null = null;
-  #remaining = MAX_VALUES;
-
-  constructor(engine: Engine, engines: readonly Engine[]) {
-    this.#engine = engine;
-    this.#engines = engines;
-  }
-
-  examine(value: object): void {
-    if (this.#remaining === 0) return;
-    if (this.#engine.detect(value) > 0) {
-      this.#remaining = 0;
-      this.other = null;
-      return;
-    }
-    this.#remaining -= 1;
-    this.other ??= this.#engines.find((engine) => engine.detect(value) >= SURE_CONFIDENCE) ?? null;
-  }
-}
-
 /** Limit on stored bytes: a terminal that starts late is compared with this much recent stream output. */
 const CAPACITY = 4 * 1024 * 1024;
-const INITIAL_SIZE = 64 * 1024;
+const BLOCK_SIZE = 64 * 1024;
 const LINE_FEED = 0x0a;
 
-/** The last bytes of a stream, in a ring buffer: memory is bounded, and the content does not depend on chunking. */
+/** The last bytes of a stream, in blocks: memory is bounded, and the content does not depend on chunking. */
 export class RecentBytes {
-  #ring = new Uint8Array(0);
+  #blocks: Uint8Array[] = [];
   #written = 0;
 
   get isTruncated(): boolean {
@@ -249,39 +209,25 @@ export class RecentBytes {
   }
 
   add(bytes: Uint8Array): void {
-    this.#grow(this.#written + bytes.length);
-    const recent = bytes.subarray(Math.max(0, bytes.length - CAPACITY));
-    const start = (this.#written + bytes.length - recent.length) % this.#ring.length;
-    const head = Math.min(recent.length, this.#ring.length - start);
-    this.#ring.set(recent.subarray(0, head), start);
-    this.#ring.set(recent.subarray(head), 0);
-    this.#written += bytes.length;
+    for (let at = 0; at < bytes.length;) {
+      const start = this.#written % BLOCK_SIZE;
+      if (start === 0) this.#blocks.push(new Uint8Array(BLOCK_SIZE));
+      if (this.#blocks.length > CAPACITY / BLOCK_SIZE + 1) this.#blocks.shift();
+      const part = bytes.subarray(at, at + BLOCK_SIZE - start);
+      this.#blocks.at(-1)?.set(part, start);
+      this.#written += part.length;
+      at += part.length;
+    }
   }
 
   /** Returns the stored bytes, oldest first, from the start of a line. Nothing can be added afterwards. */
   take(): Uint8Array {
-    const bytes = this.#unroll();
-    this.#ring = new Uint8Array(0);
+    const used = this.#blocks.length * BLOCK_SIZE - BLOCK_SIZE + (this.#written % BLOCK_SIZE || BLOCK_SIZE);
+    const all = new Uint8Array(this.#blocks.length * BLOCK_SIZE);
+    for (const [index, block] of this.#blocks.entries()) all.set(block, index * BLOCK_SIZE);
+    this.#blocks = [];
+    const bytes = all.subarray(0, used).subarray(-CAPACITY);
     return this.isTruncated ? bytes.subarray(bytes.indexOf(LINE_FEED) + 1) : bytes;
-  }
-
-  #unroll(): Uint8Array {
-    const length = Math.min(this.#written, this.#ring.length);
-    const start = this.#written <= this.#ring.length ? 0 : this.#written % this.#ring.length;
-    const bytes = new Uint8Array(length);
-    bytes.set(this.#ring.subarray(start, Math.min(this.#ring.length, start + length)));
-    if (start > 0) bytes.set(this.#ring.subarray(0, start), this.#ring.length - start);
-    return bytes;
-  }
-
-  /** Doubles the buffer up to its limit, so a short run does not use as much memory as a long one. */
-  #grow(needed: number): void {
-    if (this.#ring.length === CAPACITY || needed <= this.#ring.length) return;
-    let size = Math.max(INITIAL_SIZE, this.#ring.length);
-    while (size < needed && size < CAPACITY) size *= 2;
-    const grown = new Uint8Array(size);
-    grown.set(this.#ring.subarray(0, this.#written));
-    this.#ring = grown;
   }
 }
 
@@ -291,50 +237,31 @@ export class RecentBytes {
  */
 export class CoverageLedger {
   #bytes = 0;
-  /** Sorted, without adjacent ranges; normally a single range. */
-  #claimed: [from: number, to: number][] = [];
-  readonly #doubled: ByteRange[] = [];
+  /** In order of arrival; normally a single range. */
+  readonly #claims: [from: number, to: number][] = [];
 
   receive(bytes: number): void {
     this.#bytes += bytes;
   }
 
   claim(from: number, to: number): void {
-    if (to <= from) return;
-    const last = this.#claimed.at(-1);
-    if (last === undefined || from > last[1]) this.#claimed.push([from, to]);
-    else if (from === last[1]) last[1] = to;
-    else this.#claimOutOfOrder(from, to);
+    const last = this.#claims.at(-1);
+    if (from === last?.[1]) last[1] = to;
+    else if (to > from) this.#claims.push([from, to]);
   }
 
   report(): StreamCoverage {
     const unclaimed: ByteRange[] = [];
+    const doubled: ByteRange[] = [];
     let covered = 0;
     let claimed = 0;
-    for (const [from, to] of this.#claimed) {
+    for (const [from, to] of this.#claims.toSorted((left, right) => left[0] - right[0])) {
       if (from > covered) unclaimed.push([covered, from]);
-      claimed += to - from;
-      covered = to;
+      if (from < covered) doubled.push([from, Math.min(covered, to)]);
+      claimed += Math.max(0, to - Math.max(covered, from));
+      covered = Math.max(covered, to);
     }
     if (covered < this.#bytes) unclaimed.push([covered, this.#bytes]);
-    return { bytes: this.#bytes, claimed, unclaimed, doubled: [...this.#doubled] };
-  }
-
-  /** Claims a range that is not at the end. The part that is already covered is doubled, the rest fills gaps. */
-  #claimOutOfOrder(from: number, to: number): void {
-    const merged: [number, number][] = [];
-    let start = from;
-    let end = to;
-    for (const range of this.#claimed) {
-      const overlap: ByteRange = [Math.max(from, range[0]), Math.min(to, range[1])];
-      if (overlap[0] < overlap[1]) this.#doubled.push(overlap);
-      if (range[1] < start || range[0] > end) merged.push(range);
-      else {
-        start = Math.min(start, range[0]);
-        end = Math.max(end, range[1]);
-      }
-    }
-    merged.push([start, end]);
-    this.#claimed = merged.toSorted((left, right) => left[0] - right[0]);
+    return { bytes: this.#bytes, claimed, unclaimed, doubled };
   }
 }

@@ -5,8 +5,7 @@ import type { RpcId, RpcMessage, RpcResponse } from '../json-rpc.js';
 import type { JsonFrame, TextFrame } from '../../framing/frame.js';
 import { BoundedMap } from '../../reading/bounded-map.js';
 import type { PermissionOption, Emit, PermissionAnswer, PermissionRequest } from '../fact.js';
-import { AcpUpdates, readUsage } from './acp-updates.js';
-import { readCall } from './acp-tool-call.js';
+import { AcpUpdates, readCall, readUsage } from './acp-updates.js';
 
 /**
  * Any agent that implements the Agent Client Protocol over its streams: JSON-RPC, one message per line. The agent's

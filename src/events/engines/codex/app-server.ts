@@ -6,7 +6,7 @@ import { get, isRecord, joinTextContent, toNames } from '../../reading/record-fi
 import { readRpcMessage, getResultFields, warnReusedId, denyWithdrawn, MAX_OPEN_REQUESTS } from '../json-rpc.js';
 import type { RpcId, RpcMessage } from '../json-rpc.js';
 import type { Emit, EngineError } from '../fact.js';
-import { AppServerItems } from './app-server-items.js';
+import { AppServerItems } from './codex-items.js';
 import { isApproval, readApproval, readApprovalAnswer } from './approval.js';
 
 const METHOD =

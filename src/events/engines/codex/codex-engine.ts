@@ -5,7 +5,6 @@ import { TextAnswer } from '../../reading/text-answer.js';
 import type { Emit } from '../fact.js';
 import { AppServerReader, detectAppServer, readAppServerSession } from './app-server.js';
 import { CODEX_FIELDS, readItem } from './codex-items.js';
-import type { TextFrame } from '../../framing/frame.js';
 
 /**
  * OpenAI Codex: `codex exec --json` prints one record per line on stdout; without `--json` it prints the answer as plain text.
@@ -47,10 +46,34 @@ const INCOMPLETE_RECORD = /"type":"(?:thread|turn|item)\./u;
 
 /** Reads the output of `codex exec`, as records (`--json`) or as plain text. */
 function createCodexReader(emit: Emit): Reader {
-  const log = new CodexLog(emit);
-  const answer = new TextAnswer(emit, () => (log.hasHeader ? TEXT_CONFIDENCE : null));
+  /** Whether the text mode header was printed; stdout is then the plain text answer. */
+  let hasHeader = false;
+  let hasSession = false;
+  const answer = new TextAnswer(emit, () => (hasHeader ? TEXT_CONFIDENCE : null));
   const server = new AppServerReader(emit);
   let isAppServer = false;
+
+  /** Reads a line of stderr: without `--json` a header, then a log of the run, including a copy of the answer. */
+  function readLog(text: string): void {
+    const version = HEADER.exec(text)?.[1];
+    if (version !== undefined) {
+      hasHeader = true;
+      emit({ fact: 'parser', name: 'generic_text' });
+      emit({ fact: 'version', version });
+      return emit({ fact: 'status', status: 'header' });
+    }
+    // The log also contains output of the agent and its tools, so these lines count only after the header, and the
+    // session only once.
+    const session = hasHeader && !hasSession ? SESSION.exec(text)?.[1] : undefined;
+    const error = hasHeader ? ERROR.exec(text)?.[1] : undefined;
+    const isDenied = DENIED.test(text);
+    if (session === undefined && error === undefined && !isDenied) return emit({ fact: 'noise' });
+    emit({ fact: 'confidence', value: CONFIDENCE });
+    hasSession ||= session !== undefined;
+    if (session !== undefined) emit({ fact: 'status', status: 'session', session_id: session });
+    else if (isDenied) emit({ fact: 'error', message: text, severity: 'warning', code: 'TOOL_CALL_DENIED' });
+    else readErrorMessage(error ?? text, emit);
+  }
 
   return {
     json(frame) {
@@ -66,19 +89,16 @@ function createCodexReader(emit: Emit): Reader {
           : emit({ fact: 'unknown_type', type: get.string(frame.value, 'type') ?? 'value that is not a message' });
       }
       const type = get.string(frame.value, 'type');
-      const isRecord = type !== null && CODEX_FIELDS.has(type);
-      if (isRecord) answer.reject(frame);
-      else if (frame.stream === 'stdout' && answer.isPossible && type === null) return answer.hold(frame);
+      if (type !== null && CODEX_FIELDS.has(type)) answer.reject(frame);
+      else if (type === null && answer.hold(frame)) return;
       // In text mode, the log repeats the output of the agent and its tools.
-      else if (frame.stream === 'stderr' && log.hasHeader) return emit({ fact: 'noise' });
+      else if (frame.stream === 'stderr' && hasHeader) return emit({ fact: 'noise' });
       readRecord(frame.value, emit);
     },
     text(frame) {
       if (frame.stream === 'stdin') return emit({ fact: 'unparsed' });
-      if (frame.stream !== 'stdout' && frame.problem === null) return log.read(frame);
-      if (frame.encoding === 'binary' || INCOMPLETE_RECORD.test(frame.text)) answer.reject(frame);
-      if (frame.stream === 'stdout' && answer.isPossible) answer.hold(frame);
-      else emit({ fact: 'unparsed' });
+      if (frame.stream !== 'stdout' && frame.problem === null) return readLog(frame.text);
+      answer.read(frame, frame.encoding === 'binary' || INCOMPLETE_RECORD.test(frame.text));
     },
     blank: (frame) => answer.blank(frame),
     end: () => answer.end(),
@@ -137,48 +157,7 @@ const SESSION = /^session id: ([0-9a-f-]{8,64})$/u;
 const DENIED = /\bapproval policy is \w+; reject command\b/u;
 const ERROR = /^ERROR: (.+)$/u;
 
-/** Confidence that a log line was interpreted correctly. */
 const CONFIDENCE = 0.7;
-
-/** Reads the stderr of Codex: without `--json` a header, then a log of the run, including a copy of the answer. */
-class CodexLog {
-  readonly #emit: Emit;
-  /** Whether the text mode header was printed; stdout is then the plain text answer. */
-  hasHeader = false;
-  #hasSession = false;
-
-  constructor(emit: Emit) {
-    this.#emit = emit;
-  }
-
-  read({ text }: TextFrame): void {
-    const version = HEADER.exec(text)?.[1];
-    if (version !== undefined) {
-      this.hasHeader = true;
-      this.#emit({ fact: 'parser', name: 'generic_text' });
-      this.#emit({ fact: 'version', version });
-      return this.#emit({ fact: 'status', status: 'header' });
-    }
-    // The log also contains output of the agent and its tools, so these lines count only after the header, and the
-    // session only once.
-    const session = this.hasHeader ? SESSION.exec(text)?.[1] : undefined;
-    const error = this.hasHeader ? ERROR.exec(text)?.[1] : undefined;
-    if (session !== undefined && !this.#hasSession) return this.#readSession(session);
-    if (DENIED.test(text)) {
-      this.#emit({ fact: 'confidence', value: CONFIDENCE });
-      return this.#emit({ fact: 'error', message: text, severity: 'warning', code: 'TOOL_CALL_DENIED' });
-    }
-    if (error === undefined) return this.#emit({ fact: 'noise' });
-    this.#emit({ fact: 'confidence', value: CONFIDENCE });
-    readErrorMessage(error, this.#emit);
-  }
-
-  #readSession(session: string): void {
-    this.#hasSession = true;
-    this.#emit({ fact: 'confidence', value: CONFIDENCE });
-    this.#emit({ fact: 'status', status: 'session', session_id: session });
-  }
-}
 
 /** `Reconnecting... 2/5 (…)`: the only sign of a retry in Codex's output. */
 const RETRY = /^Reconnecting\.\.\.(?: (\d{1,6})\/(\d{1,6}))?/u;

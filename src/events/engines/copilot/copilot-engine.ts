@@ -55,15 +55,12 @@ function createCopilotReader(emit: Emit): Reader {
   return {
     json(frame) {
       if (detect(frame.value) > 0) answer.reject(frame);
-      else if (frame.stream === 'stdout' && answer.isPossible && get.field(frame.value, 'type') === undefined)
-        return answer.hold(frame);
+      else if (get.field(frame.value, 'type') === undefined && answer.hold(frame)) return;
       readRecord(frame.value, emit);
     },
     text(frame) {
       if (frame.stream !== 'stdout' && frame.problem === null) return readLog(frame);
-      if (frame.encoding === 'binary' || frame.problem !== null) answer.reject(frame);
-      if (frame.stream === 'stdout' && answer.isPossible) answer.hold(frame);
-      else emit({ fact: 'unparsed' });
+      answer.read(frame, frame.encoding === 'binary' || frame.problem !== null);
     },
     blank: (frame) => answer.blank(frame),
     end: () => answer.end(),
@@ -184,13 +181,10 @@ function readAssistant(type: string, data: object, emit: Emit): void {
 }
 
 /** Records that say nothing beyond their time, or whose text another record repeats as a whole. */
-const CHUNKS: ReadonlySet<string> = new Set([
-  'assistant.message_start',
-  'assistant.tool_call_delta',
-  'session.background_tasks_changed',
-  'tool.execution_partial_result',
-  'tool.shell_output',
-]);
+const CHUNKS = toNames(
+  'assistant.message_start assistant.tool_call_delta session.background_tasks_changed ' +
+    'tool.execution_partial_result tool.shell_output',
+);
 
 const TEXT_FIELDS: ReadonlySet<string> = new Set(['messageId', 'content', 'deltaContent', 'parentToolCallId']);
 const USAGE_FIELDS = toNames('model inputTokens outputTokens cacheReadTokens cacheWriteTokens');

@@ -1,12 +1,11 @@
 import { get, isRecord, toKnownFields, toUsage } from '../../reading/record-fields.js';
 import type { Engine, Reader } from '../engine.js';
-import type { JsonFrame, TextFrame } from '../../framing/frame.js';
+import type { JsonFrame } from '../../framing/frame.js';
 import type { ParserName } from '../../protocol/engine-names.js';
-import { TextAnswer } from '../../reading/text-answer.js';
+import { MAX_MESSAGE_LENGTH, TextAnswer } from '../../reading/text-answer.js';
 import type { Emit } from '../fact.js';
 import { isGeminiLogLine, GeminiLog } from './gemini-log.js';
 import type { Usage } from '../../protocol/event-parts.js';
-import { MAX_MESSAGE_LENGTH } from '../../reading/line-message.js';
 import { readPlan } from '../../reading/read-plan.js';
 import { KNOWN_FIELDS } from '../known-fields.js';
 
@@ -27,20 +26,25 @@ export const geminiEngine: Engine = {
   createReader: createGeminiReader,
 };
 
-/** Checks that identify a record as Gemini's: other CLIs also print records with a type and a timestamp. */
-const RECORD_CHECKS: readonly ((record: object) => number)[] = [
-  (record) => (isOfType(record, 'init', 'session_id') && get.name(record, 'model') !== null ? 1 : 0),
-  (record) => (isOfType(record, 'tool_use', 'tool_id') || isOfType(record, 'tool_result', 'tool_id') ? 1 : 0),
-  (record) => (isOfType(record, 'message', 'role') || isOfType(record, 'error', 'severity') ? 0.7 : 0),
-  (record) => (isOfType(record, 'result', 'status') ? 0.9 : 0),
-];
+/** The fields that a record of Gemini has, and how certain they are: other CLIs also print records with a type and a time. */
+const RECORD_CHECKS: ReadonlyMap<string, readonly [field: string, score: number]> = new Map([
+  ['init', ['session_id', 1]],
+  ['tool_use', ['tool_id', 1]],
+  ['tool_result', ['tool_id', 1]],
+  ['result', ['status', 0.9]],
+  ['message', ['role', 0.7]],
+  ['error', ['severity', 0.7]],
+]);
 
-function isOfType(record: object, type: string, key: string): boolean {
-  return get.string(record, 'type') === type && get.name(record, key) !== null;
+function detectRecord(record: object): number {
+  const type = get.string(record, 'type') ?? '';
+  const [field = '', score = 0] = RECORD_CHECKS.get(type) ?? [];
+  const isComplete = get.name(record, field) !== null && (type !== 'init' || get.name(record, 'model') !== null);
+  return isComplete ? score : 0;
 }
 
 function detect(value: object): number {
-  if (isStreamRecord(value)) return RECORD_CHECKS.reduce((score, test) => Math.max(score, test(value)), 0);
+  if (isStreamRecord(value)) return detectRecord(value);
   if (!isDocument(value)) return 0;
   // The log quotes API errors, which look like a document without a session.
   if (get.name(value, 'session_id') === null) return get.object(value, 'stats') === null ? 0 : 0.7;
@@ -108,16 +112,14 @@ function createGeminiReader(emit: Emit): Reader {
         // Some versions of Gemini print it on stdout, some on stderr.
         return readDocument(value, emit);
       }
-      if (frame.stream === 'stdout' && answer.isPossible) return answer.hold(frame);
-      emit({ fact: 'unknown_type', type: get.string(value, 'type') ?? 'value without a type' });
+      if (!answer.hold(frame))
+        emit({ fact: 'unknown_type', type: get.string(value, 'type') ?? 'value without a type' });
     },
     text(frame) {
       // In text mode, lines after the first line of the answer belong to it, even if they look like a failure.
       if (log.read(frame, frame.stream === 'stdout' && answer.hasLines)) return;
       if (frame.stream !== 'stdout' && frame.problem === null) return emit({ fact: 'noise' });
-      if (isIncompleteRecord(frame)) answer.reject(frame);
-      if (frame.stream === 'stdout' && answer.isPossible) answer.hold(frame);
-      else emit({ fact: 'unparsed' });
+      answer.read(frame, frame.encoding === 'binary' || INCOMPLETE_RECORD.test(frame.text));
     },
     blank: (frame) => answer.blank(frame),
     end() {
@@ -138,10 +140,6 @@ function isApiError(value: object): boolean {
 
 function isNamedDocument(value: object): boolean {
   return isDocument(value) && get.string(value, 'session_id') !== null;
-}
-
-function isIncompleteRecord({ text, encoding }: TextFrame): boolean {
-  return encoding === 'binary' || INCOMPLETE_RECORD.test(text);
 }
 
 /** Tools that write the file they name. */

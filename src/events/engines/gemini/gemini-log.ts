@@ -24,7 +24,6 @@ const TOOL_ERROR = /^Error executing tool /u;
 const FATAL_ERROR = /^An unexpected critical error occurred:/u;
 const RATE_LIMIT = /\b(?:429|RESOURCE_EXHAUSTED|rateLimitExceeded)\b/u;
 
-/** Irrelevant log messages of Gemini. */
 const IRRELEVANT =
   /^(?:Warning: |YOLO mode is enabled|Ripgrep is not available|\[STARTUP\] |Loaded cached credentials|Data collection is |Approval mode |Skill |Hook registry |Loading extension|Using cached credentials|Keychain )/u;
 

@@ -1,5 +1,5 @@
 import type { Engine, Reader } from '../engine.js';
-import { LineMessage } from '../../reading/line-message.js';
+import { LineMessage } from '../../reading/text-answer.js';
 import type { Emit } from '../fact.js';
 
 /** Any command: stdout is its answer, stderr is its log. It has no end signal and no session. */
@@ -29,9 +29,7 @@ function createGenericReader(emit: Emit): Reader {
     text(frame) {
       if (frame.stream === 'stderr') return emit({ fact: 'noise' });
       if (frame.problem === 'too_long') return emit({ fact: 'unparsed' });
-      const text = frame.text.replaceAll(CONTROLS, '');
-      if (text.trim() === '') message.skip(text);
-      else message.add(frame, text, CONFIDENCE);
+      message.add(frame, frame.text.replaceAll(CONTROLS, ''), CONFIDENCE);
     },
     end: () => message.close(),
   };

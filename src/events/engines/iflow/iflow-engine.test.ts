@@ -281,6 +281,12 @@ describe('the iflow log', () => {
       expect(of('assistant.message.final')).toMatchObject([{ text: [...lines, 'That is fixed now.'].join('\n') }]);
     });
 
+    it('is part of the answer if blank lines fill the memory', () => {
+      const { rasp, of } = translateLines({ stdout: [...lines, '\n'.repeat(64 * 1024)], end: { exitCode: 1 } });
+      expect(rasp('diagnostic.engine.error')).toEqual([]);
+      expect(of('assistant.message.final')).toMatchObject([{ text: lines.join('\n') }]);
+    });
+
     it('is the same error if the translator is drained first', () => {
       const translator = createTranslator({ engine: 'iflow', runId: 'run-1', attempt: 1, clock: () => 0 });
       const exit = { exitCode: 1, signal: null };

@@ -2,11 +2,10 @@ import type { Engine, Reader } from '../engine.js';
 import type { TextFrame } from '../../framing/frame.js';
 import type { CapturedStream, Usage } from '../../protocol/event-parts.js';
 import { ErrorDump } from '../../reading/error-dump.js';
-import type { Emit } from '../fact.js';
+import type { Emit, Fact } from '../fact.js';
 import { KNOWN_FIELDS } from '../known-fields.js';
 import { get, toKnownFields, isRecord, toUsage } from '../../reading/record-fields.js';
 import { readRetryLine } from '../gemini/gemini-log.js';
-import type { Retry } from '../gemini/gemini-log.js';
 import { DRIFT_CONFIDENCE, IflowText } from './iflow-text.js';
 import { readJson } from '../../framing/segment-line.js';
 
@@ -24,7 +23,6 @@ export const iflowEngine: Engine = {
   createReader: createIflowReader,
 };
 
-/** The confidence of a match by a regular expression. */
 const REGEX_CONFIDENCE = 0.7;
 
 const TAG = /<(\/?)Execution Info>/gu;
@@ -86,7 +84,7 @@ function createIflowReader(emit: Emit): Reader {
     const meaning = readIflowLine(text, stream);
     if (stream === 'stdout' && meaning === null && suspectedError.add(frame, text)) return;
     if (stream === 'stdout') releaseSuspected(frame);
-    if (meaning !== null && !(hasSession && 'sessionId' in meaning)) return reportLine(frame, text, meaning);
+    if (meaning !== null && !(hasSession && meaning.fact === 'status')) return reportLine(frame, meaning);
     message.add(frame, text);
     if (!hasEnded[stream] || hasWarned || stream === 'stderr' || text.trim() === '') return;
     hasWarned = true;
@@ -105,28 +103,12 @@ function createIflowReader(emit: Emit): Reader {
     emit({ fact: 'frame', frame: current });
   }
 
-  function reportLine(frame: TextFrame, text: string, meaning: LineMeaning): void {
+  function reportLine(frame: TextFrame, meaning: LineMeaning): void {
     emit({ fact: 'frames', first: frame, last: frame });
     emit({ fact: 'confidence', value: REGEX_CONFIDENCE });
-    switch (meaning.kind) {
-      case 'resuming':
-      case 'session':
-        hasSession = true;
-        return emit({
-          fact: 'status',
-          status: meaning.kind === 'resuming' ? 'resuming_session' : 'session_id',
-          session_id: meaning.sessionId,
-        });
-      case 'retry': {
-        const { attempt, httpStatus } = meaning;
-        emit({ fact: 'error', message: text, retrying: true, attempt, httpStatus });
-        break;
-      }
-      case 'error':
-        emit({ fact: 'error', message: text, severity: meaning.severity });
-        break;
-    }
-    dump.start(frame.stream);
+    emit(meaning);
+    if (meaning.fact === 'status') hasSession = true;
+    else dump.start(frame.stream);
   }
 
   return {
@@ -167,7 +149,6 @@ const MAX_SUSPECTED_BYTES = 64 * 1024;
 class SuspectedError {
   readonly #emit: Emit;
   #heldLines: { readonly frame: TextFrame; readonly text: string }[] = [];
-  #heldBytes = 0;
 
   constructor(emit: Emit) {
     this.#emit = emit;
@@ -175,19 +156,18 @@ class SuspectedError {
 
   /** Holds a line that starts or continues an error; returns false for any other line. */
   add(frame: TextFrame, text: string): boolean {
-    const isContinued = this.#heldLines.length > 0 && (text.trim() === '' || /^\s/u.test(text));
-    const fits = this.#heldBytes + text.length <= MAX_SUSPECTED_BYTES;
-    if (!fits || (!isContinued && !LOGGED_ERROR.test(text))) return false;
+    const [first = { frame }] = this.#heldLines;
+    if (frame.to - first.frame.from > MAX_SUSPECTED_BYTES) return false;
+    const isContinued = this.#heldLines.length > 0 && /^(?:\s|$)/u.test(text);
+    if (!isContinued && !LOGGED_ERROR.test(text)) return false;
     this.#emit({ fact: 'hold' });
     this.#heldLines.push({ frame, text });
-    this.#heldBytes += text.length;
     return true;
   }
 
   take(): readonly { readonly frame: TextFrame; readonly text: string }[] {
     const lines = this.#heldLines;
     this.#heldLines = [];
-    this.#heldBytes = 0;
     return lines;
   }
 
@@ -204,10 +184,7 @@ class SuspectedError {
   }
 }
 
-type LineMeaning =
-  | { readonly kind: 'resuming' | 'session'; readonly sessionId: string }
-  | ({ readonly kind: 'retry' } & Retry)
-  | { readonly kind: 'error'; readonly severity: 'warning' | 'error' };
+type LineMeaning = Extract<Fact, { fact: 'status' | 'error' }>;
 
 /** iFlow starts some lines with an emoji, spaces or a bullet. */
 const RESUMING = /^\W{0,8}Resuming session:?\s+["']?([\w-]{1,200})/u;
@@ -222,17 +199,17 @@ const LOGGED_ERROR = /^\W{0,8}(?:Error\b|Uncaught\b|Unhandled\b|Failed to\b|Requ
  * retry messages.
  *
  * @example
- * readIflowLine('Resuming session session-1', 'stdout') // { kind: 'resuming', sessionId: 'session-1' }
+ * readIflowLine('Resuming session s-1', 'stdout') // { fact: 'status', status: 'resuming_session', session_id: 's-1' }
  */
 function readIflowLine(text: string, stream: CapturedStream): LineMeaning | null {
   const resuming = RESUMING.exec(text)?.[1];
-  if (resuming !== undefined) return { kind: 'resuming', sessionId: resuming };
+  if (resuming !== undefined) return { fact: 'status', status: 'resuming_session', session_id: resuming };
   const session = SESSION.exec(text)?.[1];
-  if (session !== undefined) return { kind: 'session', sessionId: session };
+  if (session !== undefined) return { fact: 'status', status: 'session_id', session_id: session };
   const retry = readRetryLine(text);
-  if (retry !== null) return { kind: 'retry', ...retry };
-  if (ENGINE_ERROR.test(text)) return { kind: 'error', severity: 'error' };
-  return stream === 'stderr' && LOGGED_ERROR.test(text) ? { kind: 'error', severity: 'warning' } : null;
+  if (retry !== null) return { fact: 'error', message: text, retrying: true, ...retry };
+  if (ENGINE_ERROR.test(text)) return { fact: 'error', message: text, severity: 'error' };
+  return stream === 'stderr' && LOGGED_ERROR.test(text) ? { fact: 'error', message: text, severity: 'warning' } : null;
 }
 
 /** Confidence in values from a JSON block, and from a broken block. */
@@ -272,8 +249,8 @@ class ExecutionInfo {
   /** Reports a truncated or broken block as a raw event; its session id can still be found. */
   abandon(emit: Emit): void {
     emit({ fact: 'frames', first: this.#first, last: this.#last });
-    const session_id = findSessionId(this.#text);
-    if (session_id !== null) {
+    const session_id = /"session-id"\s*:\s*"([\w-]{1,200})"/u.exec(this.#text)?.[1];
+    if (session_id !== undefined) {
       emit({ fact: 'confidence', value: REGEX_CONFIDENCE });
       emit({ fact: 'status', status: 'execution_info', session_id });
     }
@@ -314,8 +291,4 @@ function readTokens(info: object, emit: Emit): Usage | null {
     output_tokens: get.count(tokens, 'output'),
     total_tokens: get.count(tokens, 'total'),
   });
-}
-
-function findSessionId(text: string): string | null {
-  return /"session-id"\s*:\s*"([\w-]{1,200})"/u.exec(text)?.[1] ?? null;
 }

@@ -1,7 +1,6 @@
 import { findPayload } from '../../attempt/messages.js';
 import type { TextFrame } from '../../framing/frame.js';
-import { LineMessage } from '../../reading/line-message.js';
-import type { MessageJudgement } from '../../reading/line-message.js';
+import { LineMessage, type MessageJudgement } from '../../reading/text-answer.js';
 import type { Emit } from '../fact.js';
 
 /** The confidence that text is the agent's message: with a JSON block, by stream, and unfinished. */
@@ -41,10 +40,17 @@ export class IflowText {
 
   /** Adds a line, or part of a line, that has no other meaning. */
   add(frame: TextFrame, text: string): void {
-    if (frame.stream !== 'stderr') this.#addMessage(frame, text);
-    else if (this.#isSwapped) this.#addStderrMessage(frame, text);
-    else if (this.#hasStdout) this.#reportLog(text);
-    else this.#hold(frame, text);
+    if (frame.stream !== 'stderr') {
+      if (!isBlank(text)) this.#startStdout(frame);
+      this.#stdout.add(frame, text, LINE_CONFIDENCE);
+    } else if (this.#isSwapped) this.#stderr.add(frame, text, LINE_CONFIDENCE);
+    else if (this.#hasStdout) this.#emit({ fact: isBlank(text) ? 'hold' : 'noise' });
+    else {
+      this.#emit({ fact: 'hold' });
+      this.#heldFrames.push({ ...frame, text });
+      this.#heldBytes += frame.to - frame.from;
+      if (this.#heldBytes > MAX_HELD_BYTES) this.#swap();
+    }
   }
 
   close(stream: 'stdout' | 'stderr'): void {
@@ -58,44 +64,21 @@ export class IflowText {
     this.#stderr.close();
   }
 
-  #addMessage(frame: TextFrame, text: string): void {
-    if (isBlank(text)) return this.#stdout.skip(text);
-    if (!this.#hasStdout && !this.#isSwapped) this.#releaseAsLog(frame);
-    this.#hasStdout = true;
-    this.#stdout.add(frame, text, LINE_CONFIDENCE);
-  }
-
-  #addStderrMessage(frame: TextFrame, text: string): void {
-    if (isBlank(text)) this.#stderr.skip(text);
-    else this.#stderr.add(frame, text, LINE_CONFIDENCE);
-  }
-
-  #reportLog(text: string): void {
-    if (isBlank(text)) this.#emit({ fact: 'hold' });
-    else this.#emit({ fact: 'noise' });
-  }
-
-  #hold(frame: TextFrame, text: string): void {
-    this.#emit({ fact: 'hold' });
-    this.#heldFrames.push({ ...frame, text });
-    this.#heldBytes += frame.to - frame.from;
-    if (this.#heldBytes > MAX_HELD_BYTES) this.#swap();
-  }
-
   /** Reports the held lines of stderr as a log, because stdout has output. */
-  #releaseAsLog(current: TextFrame): void {
-    if (this.#heldFrames.length === 0) return;
-    for (const frame of this.#takeHeld()) {
+  #startStdout(current: TextFrame): void {
+    this.#hasStdout = true;
+    const held = this.#takeHeld();
+    for (const frame of held) {
       if (isBlank(frame.text)) continue;
       this.#emit({ fact: 'frame', frame });
       this.#emit({ fact: 'noise' });
     }
-    this.#emit({ fact: 'frame', frame: current });
+    if (held.length > 0) this.#emit({ fact: 'frame', frame: current });
   }
 
   #swap(): void {
     this.#isSwapped = true;
-    for (const frame of this.#takeHeld()) this.#addStderrMessage(frame, frame.text);
+    for (const frame of this.#takeHeld()) this.#stderr.add(frame, frame.text, LINE_CONFIDENCE);
     this.#emit({
       fact: 'warning',
       code: 'STREAM_DRIFT_OBSERVED',

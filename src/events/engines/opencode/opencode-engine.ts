@@ -51,33 +51,23 @@ function createOpencodeReader(emit: Emit): Reader {
   return {
     json(frame) {
       const { value } = frame;
-      if (isRecordLike(value)) {
+      if (get.string(value, 'type') !== null && get.name(value, 'sessionID') !== null) {
         answer.reject(frame);
         return readRecord(value, emit);
       }
-      if (frame.stream === 'stdout' && answer.isPossible) return answer.hold(frame);
-      emit({ fact: 'unknown_type', type: get.string(value, 'type') ?? 'value without a type' });
+      if (!answer.hold(frame))
+        emit({ fact: 'unknown_type', type: get.string(value, 'type') ?? 'value without a type' });
     },
     text(frame) {
       if (frame.stream !== 'stdout' && frame.problem === null) {
         hasHeader ||= TEXT_HEADER.test(frame.text);
         return TEXT_ERROR.test(frame.text) ? readTextError(frame, emit) : emit({ fact: 'noise' });
       }
-      if (isTorn(frame)) answer.reject(frame);
-      if (frame.stream === 'stdout' && answer.isPossible) answer.hold(frame);
-      else emit({ fact: 'unparsed' });
+      answer.read(frame, frame.encoding === 'binary' || INCOMPLETE_RECORD.test(frame.text));
     },
     blank: (frame) => answer.blank(frame),
     end: () => answer.end(),
   };
-}
-
-function isRecordLike(value: object): boolean {
-  return get.string(value, 'type') !== null && get.name(value, 'sessionID') !== null;
-}
-
-function isTorn({ text, encoding }: TextFrame): boolean {
-  return encoding === 'binary' || INCOMPLETE_RECORD.test(text);
 }
 
 function readRecord(record: object, emit: Emit): void {
@@ -265,14 +255,7 @@ function readTokens(part: object, emit: Emit): Usage | null {
   });
 }
 
-/** Names of OpenCode's errors. */
-const ERROR_NAMES: ReadonlySet<string> = new Set([
-  'ProviderAuthError',
-  'UnknownError',
-  'MessageOutputLengthError',
-  'MessageAbortedError',
-  'StructuredOutputError',
-  'ContextOverflowError',
-  'ContentFilterError',
-  'APIError',
-]);
+const ERROR_NAMES = toNames(
+  'ProviderAuthError UnknownError MessageOutputLengthError MessageAbortedError StructuredOutputError ' +
+    'ContextOverflowError ContentFilterError APIError',
+);

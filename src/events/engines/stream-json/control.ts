@@ -10,15 +10,10 @@ import type { PermissionAnswer, PermissionOption, PermissionRequest, Emit } from
  * conversation's records.
  */
 
-/** A request from either side. */
-export interface ControlRequest {
-  readonly id: string;
-  readonly subtype: string;
-  readonly request: object;
-}
+export type ControlRequest = NonNullable<ReturnType<typeof readControlRequest>>;
 
 /** Reads a `control_request`; null for any other record, or if it has no id. */
-export function readControlRequest(record: object): ControlRequest | null {
+export function readControlRequest(record: object) {
   if (get.string(record, 'type') !== 'control_request') return null;
   const id = readId(record);
   const request = get.object(record, 'request');
@@ -26,15 +21,8 @@ export function readControlRequest(record: object): ControlRequest | null {
   return id === null || request === null || subtype === null ? null : { id, subtype, request };
 }
 
-export interface ControlResponse {
-  readonly id: string;
-  /** Null if the request was refused. */
-  readonly response: object | null;
-  readonly error: string | null;
-}
-
-/** Reads a `control_response`; null for any other record. */
-export function readControlResponse(record: object): ControlResponse | null {
+/** Reads a `control_response`, which has no response if the request was refused; null for any other record. */
+export function readControlResponse(record: object) {
   if (get.string(record, 'type') !== 'control_response') return null;
   const response = get.object(record, 'response');
   const id = response === null ? null : readId(response);
@@ -91,7 +79,7 @@ function readEdit(input: object): readonly FileDiff[] {
 }
 
 /** Converts the answer to `permission.replied` data. Anything but an explicit approval counts as a denial. */
-function readToolAnswer({ response }: ControlResponse): PermissionAnswer {
+function readToolAnswer(response: object | null): PermissionAnswer {
   const decision = get.string(response, 'behavior') === 'allow' ? 'allow' : 'deny';
   return { decision, optionId: decision, ...readAuthor(response) };
 }
@@ -137,7 +125,7 @@ export class ControlRecords {
     const emit = this.#emit;
     const response = readControlResponse(record);
     if (response !== null && this.#open.delete(response.id))
-      return emit({ fact: 'permission_replied', request: response.id, ...readToolAnswer(response) });
+      return emit({ fact: 'permission_replied', request: response.id, ...readToolAnswer(response.response) });
     const request = readControlRequest(record);
     if (get.string(record, 'type') === 'user') {
       const message = joinText(get.field(get.object(record, 'message'), 'content'));

@@ -1,24 +1,13 @@
-import { get, omitMissing, toUsage } from '../../reading/record-fields.js';
+import { get, omitMissing, toNames, toUsage } from '../../reading/record-fields.js';
 import type { Usage } from '../../protocol/event-parts.js';
 import type { Conversation } from './conversation.js';
 
 /** Reasons that mean failure, even if the CLI reports success. */
-const FAILED_REASONS: ReadonlySet<string> = new Set([
-  'aborted_streaming',
-  'aborted_tools',
-  'api_error',
-  'blocking_limit',
-  'budget_exhausted',
-  'image_error',
-  'malformed_tool_use_exhausted',
-  'max_turns',
-  'model_error',
-  'prompt_too_long',
-  'rapid_refill_breaker',
-  'structured_output_retry_exhausted',
-  'tool_deferred_unavailable',
-  'turn_setup_failed',
-]);
+const FAILED_REASONS = toNames(
+  'aborted_streaming aborted_tools api_error blocking_limit budget_exhausted image_error ' +
+    'malformed_tool_use_exhausted max_turns model_error prompt_too_long rapid_refill_breaker ' +
+    'structured_output_retry_exhausted tool_deferred_unavailable turn_setup_failed',
+);
 
 /** Reads a `result`: the end of a turn, and the only record whose session id can be resumed. */
 export function readResult(record: object, conversation: Conversation): void {

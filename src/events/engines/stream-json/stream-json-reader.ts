@@ -4,8 +4,7 @@ import { TextAnswer } from '../../reading/text-answer.js';
 import type { Engine, Reader } from '../engine.js';
 import type { EngineError, Emit } from '../fact.js';
 import { ControlRecords } from './control.js';
-import { Conversation } from './conversation.js';
-import type { Dialect } from './dialect.js';
+import { Conversation, type Dialect } from './conversation.js';
 import { readAssistant, readUser } from './read-message.js';
 import { readResult } from './read-result.js';
 
@@ -76,8 +75,8 @@ function createStreamJsonReader(dialect: Dialect, emit: Emit): Reader {
       } else if (isKnownRecord(dialect, value, hasRecords)) {
         startRecords(frame, get.string(value, 'type') === 'result');
         if (frame.stream !== 'stdout' || !control.readPrinted(value)) readRecord(value);
-      } else if (frame.stream === 'stdout' && answer.isPossible) answer.hold(frame);
-      else emit({ fact: 'unknown_type', type: get.string(value, 'type') ?? 'record without a type' });
+      } else if (!answer.hold(frame))
+        emit({ fact: 'unknown_type', type: get.string(value, 'type') ?? 'record without a type' });
     },
     text(frame) {
       if (frame.stream === 'stdin') return emit({ fact: 'unparsed' });
@@ -88,7 +87,10 @@ function createStreamJsonReader(dialect: Dialect, emit: Emit): Reader {
       // In text mode, the CLI prints an error in place of its answer.
       const error = hasText ? null : dialect.readLogError(frame.text);
       hasText = error === null;
-      if (error === null) return answer.hold(frame);
+      if (error === null) {
+        answer.hold(frame);
+        return;
+      }
       emit({ fact: 'confidence', value: TEXT_CONFIDENCE });
       if (error.retrying === true) emit({ fact: 'error', ...error });
       else reportFatalError(error, conversation);
@@ -221,8 +223,8 @@ function readInit(record: object, conversation: Conversation): void {
   });
 }
 
-function readDetail(record: object): object {
-  return Object.fromEntries(Object.entries(record).filter(([key]) => !ENVELOPE.has(key)));
+function readDetail(record: object, used = ENVELOPE): object {
+  return Object.fromEntries(Object.entries(record).filter(([key]) => !used.has(key)));
 }
 
 /** The number of array elements that are examined. */
@@ -304,13 +306,14 @@ function readStreamEvent(record: object, conversation: Conversation): void {
       return emit({ fact: 'error', message });
     }
     default:
-      return emit({ fact: 'status', status: type, detail: dropType(event) });
+      return emit({ fact: 'status', status: type, detail: readDetail(event, TYPE) });
   }
 }
 
 const USED_START_FIELDS: ReadonlySet<string> = new Set(['id', 'type', 'role', 'model', 'content']);
 const DELTA_ONLY: ReadonlySet<string> = new Set(['type', 'delta']);
 const STOP_REASON: ReadonlySet<string> = new Set(['stop_reason']);
+const TYPE: ReadonlySet<string> = new Set(['type']);
 
 function readBlockStart(event: object, parent: string | null, conversation: Conversation): void {
   const block = get.object(event, 'content_block');
@@ -335,9 +338,5 @@ function readDelta(event: object, parent: string | null, conversation: Conversat
   if (type === 'text_delta' && text !== '') return conversation.getSpeaker(parent).addDelta('text', text);
   if (type === 'thinking_delta' && text !== '') return conversation.getSpeaker(parent).addDelta('thinking', text);
   // Part of a call's input, a signature or a citation.
-  emit({ fact: 'status', status: type, detail: dropType(delta) });
-}
-
-function dropType(event: object): object {
-  return Object.fromEntries(Object.entries(event).filter(([key]) => key !== 'type'));
+  emit({ fact: 'status', status: type, detail: readDetail(delta, TYPE) });
 }

@@ -9,6 +9,7 @@ import {
   type Projection,
 } from '../projection.js';
 import { omitMissing } from '../../reading/record-fields.js';
+import { omitUndefined } from '../../../base/index.js';
 
 /**
  * Converts FCMP events to session updates of the Agent Client Protocol, version 1. A Sluice run is a session. Events
@@ -75,22 +76,21 @@ export function createAcpProjection(): Projection<AcpSessionNotification> {
         name: data.name,
         kind: chooseToolKind(data.name),
         status: 'in_progress',
-        ...(data.input === undefined ? {} : { rawInput: data.input }),
-        ...(data.locations === undefined ? {} : { locations: data.locations }),
+        ...omitUndefined({ rawInput: data.input, locations: data.locations }),
         ...createSubagentMeta(data.parent_tool_call_id),
       });
     }
     if (data.status === 'started') return updates;
     openCalls.delete(toolCallId);
     const text = formatToolResult(data);
-    const content = [...(text === '' ? [] : [toTextContent(text)]), ...toDiffContent(data.diff)];
+    const content = toDiffContent(data.diff);
+    if (text !== '') content.unshift({ type: 'content', content: { type: 'text', text } });
     updates.push({
       sessionUpdate: 'tool_call_update',
       toolCallId,
       status: data.status,
       ...(content.length === 0 ? {} : { content }),
-      ...(data.locations === undefined ? {} : { locations: data.locations }),
-      ...(data.output === undefined ? {} : { rawOutput: data.output }),
+      ...omitUndefined({ locations: data.locations, rawOutput: data.output }),
       ...createTimesMeta(data),
     });
     return updates;
@@ -171,10 +171,6 @@ function createSubagentMeta(parentCall: string | undefined): { readonly _meta?: 
   return parentCall === undefined ? {} : { _meta: { sluice: { parent_tool_call_id: parentCall } } };
 }
 
-function toTextContent(text: string): AcpToolContent {
-  return { type: 'content', content: { type: 'text', text } };
-}
-
 /** Converts diffs to content. ACP needs the old and the new text, so patches are omitted. */
 function toDiffContent(diff: FcmpData<'assistant.tool_call'>['diff']): AcpToolContent[] {
   return (diff ?? []).flatMap(({ path, old_text: oldText = null, new_text: newText }) =>
@@ -231,26 +227,10 @@ export function chooseToolKind(name: string): ToolKind {
 }
 
 /** The parameters of `session/request_permission`, without the session. */
-export interface AcpPermission {
-  readonly toolCall: {
-    readonly toolCallId: string;
-    readonly title: string;
-    readonly name: string;
-    readonly kind: ToolKind;
-    readonly status: 'pending';
-    readonly rawInput: unknown;
-    readonly content?: readonly AcpToolContent[];
-    readonly locations?: readonly AcpLocation[];
-  };
-  readonly options: readonly {
-    readonly optionId: string;
-    readonly name: string;
-    readonly kind: FcmpEvent<'permission.required'>['data']['options'][number]['kind'];
-  }[];
-}
+export type AcpPermission = ReturnType<typeof toAcpPermission>;
 
 /** Converts a permission request to an Agent Client Protocol request. Its tool call has the same id as in updates. */
-export function toAcpPermission({ data, meta }: FcmpEvent<'permission.required'>): AcpPermission {
+export function toAcpPermission({ data, meta }: FcmpEvent<'permission.required'>) {
   const { tool, input, diff, locations } = data;
   const content = toDiffContent(diff);
   return {
@@ -259,7 +239,7 @@ export function toAcpPermission({ data, meta }: FcmpEvent<'permission.required'>
       title: formatTitle({ name: tool, input }),
       name: tool,
       kind: chooseToolKind(tool),
-      status: 'pending',
+      status: 'pending' as const,
       rawInput: input,
       ...(content.length === 0 ? {} : { content }),
       ...(locations === undefined ? {} : { locations }),

@@ -1,8 +1,9 @@
 import type { FcmpData, FcmpEvent } from '../../protocol/fcmp-event.js';
 import type { Usage } from '../../protocol/event-parts.js';
 import { projectAll, type Projection } from '../projection.js';
+import { omitUndefined } from '../../../base/index.js';
 import type { AgUiEvent, AgUiOutcome, AgUiUsage } from './ag-ui-event.js';
-import { OpenParts, TextParts, ToolCallParts } from './ag-ui-parts.js';
+import { AgUiRun } from './ag-ui-run.js';
 
 /**
  * Converts FCMP events to AG-UI 1.0 events. A Sluice run is a thread, each of its attempts a run of that thread: a turn
@@ -26,14 +27,14 @@ export function toAgUi(events: Iterable<FcmpEvent>): AgUiEvent[] {
  * for await (const event of fcmpEvents) send(projection.push(event))
  */
 export function createAgUiProjection(): Projection<AgUiEvent> {
-  let run: OpenRun | undefined;
+  let run: AgUiRun | undefined;
   /** Nothing may follow a run's last event, so later events of an ended attempt are dropped. */
   let endedAttempt = 0;
 
-  function close({ open, timestamp, attempt }: OpenRun, last: AgUiEvent): AgUiEvent[] {
-    endedAttempt = attempt;
+  function close(ended: AgUiRun, last: AgUiEvent): AgUiEvent[] {
+    endedAttempt = ended.attempt;
     run = undefined;
-    return [...open.closeAll(timestamp), last];
+    return [...ended.closeAll(), last];
   }
 
   function closeUnknown(): AgUiEvent[] {
@@ -46,63 +47,35 @@ export function createAgUiProjection(): Projection<AgUiEvent> {
     push(event) {
       const { attempt } = event.meta;
       if (attempt === endedAttempt) return [];
-      const closingEvents = run !== undefined && run.attempt !== attempt ? closeUnknown() : [];
-      const openingEvents: AgUiEvent[] = [];
+      const events = run !== undefined && run.attempt !== attempt ? closeUnknown() : [];
       const timestamp = Date.parse(event.ts);
       if (run === undefined) {
-        run = openRun(event, timestamp);
+        run = new AgUiRun(event);
         const { threadId, runId } = run;
-        openingEvents.push({ type: 'RUN_STARTED', timestamp, threadId, runId, protocolVersion: '1.0' });
+        events.push({ type: 'RUN_STARTED', timestamp, threadId, runId, protocolVersion: '1.0' });
       }
       run.timestamp = timestamp;
       if (event.type === 'permission.required') run.permissions.set(event.data.interaction_id, event.data);
       if (event.type === 'permission.replied') run.permissions.delete(event.data.interaction_id);
       const projected = project(event, run);
       const last = chooseLastEvent(event, run);
-      return [...closingEvents, ...openingEvents, ...projected, ...(last === undefined ? [] : close(run, last))];
+      return [...events, ...projected, ...(last === undefined ? [] : close(run, last))];
     },
     end: closeUnknown,
   };
 }
 
-interface OpenRun {
-  readonly threadId: string;
-  readonly runId: string;
-  readonly attempt: number;
-  timestamp: number;
-  readonly open: OpenParts;
-  readonly texts: TextParts;
-  readonly calls: ToolCallParts;
-  /** The permission requests without an answer, by interaction id. */
-  readonly permissions: Map<string, FcmpData<'permission.required'>>;
-}
-
-function openRun({ run_id: threadId, meta: { attempt } }: FcmpEvent, timestamp: number): OpenRun {
-  const open = new OpenParts();
-  return {
-    threadId,
-    runId: `${threadId}:${attempt}`,
-    attempt,
-    timestamp,
-    open,
-    texts: new TextParts(open),
-    calls: new ToolCallParts(open),
-    permissions: new Map(),
-  };
-}
-
-function project(event: FcmpEvent, run: OpenRun): AgUiEvent[] {
-  const { texts, calls, timestamp } = run;
-  const at = { attempt: run.attempt, seq: event.seq, timestamp };
+function project(event: FcmpEvent, run: AgUiRun): AgUiEvent[] {
+  const { timestamp } = run;
   switch (event.type) {
     case 'assistant.message.delta':
-      return texts.messageDelta(event.data, at);
+      return run.addMessageDelta(event.data);
     case 'assistant.message.final':
-      return texts.messageFinal(event.data, at);
+      return run.addMessage(event.data);
     case 'assistant.reasoning':
-      return texts.reasoning(event.data, at);
+      return run.addReasoning(event.data, event.seq);
     case 'assistant.tool_call':
-      return calls.toolCall(event.data, at);
+      return run.addToolCall(event.data);
     case 'user.input.replied':
       return createUserMessage(`${event.data.interaction_id}_reply`, event.data.text, timestamp);
     case 'user.message':
@@ -144,7 +117,7 @@ function createUserMessage(messageId: string, text: string, timestamp: number): 
 }
 
 /** Returns a run's last event, for FCMP events that end an attempt. */
-function chooseLastEvent(event: FcmpEvent, run: OpenRun): AgUiEvent | undefined {
+function chooseLastEvent(event: FcmpEvent, run: AgUiRun): AgUiEvent | undefined {
   if (event.type === 'conversation.completed') return createFinished({ type: 'success' }, event.data.usage, run);
   if (event.type === 'conversation.failed') return createFailed(event.data, run);
   if (event.type === 'user.input.required' && event.data.answerable !== false)
@@ -157,7 +130,7 @@ function chooseLastEvent(event: FcmpEvent, run: OpenRun): AgUiEvent | undefined 
 /** Warnings that are the last event of an attempt, because another one follows. */
 const LAST_WARNINGS: ReadonlySet<string> = new Set(['OUTPUT_RETRIED', 'PERMISSION_PENDING', 'WORKER_LOST']);
 
-function createContinued({ code, message }: FcmpData<'diagnostic.warning'>, run: OpenRun): AgUiEvent {
+function createContinued({ code, message }: FcmpData<'diagnostic.warning'>, run: AgUiRun): AgUiEvent {
   const { timestamp, permissions } = run;
   if (code !== 'PERMISSION_PENDING' || permissions.size === 0) return { type: 'RUN_ERROR', timestamp, message, code };
   const interrupts = Array.from(permissions.values(), ({ interaction_id: id, tool, options }) => ({
@@ -169,13 +142,13 @@ function createContinued({ code, message }: FcmpData<'diagnostic.warning'>, run:
   return createFinished({ type: 'interrupt', interrupts }, undefined, run);
 }
 
-function createFailed({ error, usage }: FcmpData<'conversation.failed'>, run: OpenRun): AgUiEvent {
+function createFailed({ error, usage }: FcmpData<'conversation.failed'>, run: AgUiRun): AgUiEvent {
   if (error.category === 'canceled') return createFinished({ type: 'cancelled' }, usage, run);
   const { message, code } = error;
   return { type: 'RUN_ERROR', timestamp: run.timestamp, message, code, ...toUsageList(usage) };
 }
 
-function createInterrupted(data: FcmpData<'user.input.required'>, run: OpenRun): AgUiEvent {
+function createInterrupted(data: FcmpData<'user.input.required'>, run: AgUiRun): AgUiEvent {
   const interrupt = {
     id: data.interaction_id,
     reason: 'user_input_required',
@@ -188,22 +161,19 @@ function createInterrupted(data: FcmpData<'user.input.required'>, run: OpenRun):
 function createFinished(
   outcome: AgUiOutcome,
   usage: Usage | undefined,
-  { threadId, runId, timestamp }: OpenRun,
+  { threadId, runId, timestamp }: AgUiRun,
 ): AgUiEvent {
   return { type: 'RUN_FINISHED', timestamp, threadId, runId, outcome, ...toUsageList(usage) };
 }
 
 function toUsageList(usage: Usage | undefined): { readonly usage?: readonly AgUiUsage[] } {
   if (usage === undefined) return {};
-  const { model, reasoning_tokens, cached_input_tokens, cache_write_tokens } = usage;
   const tokens: AgUiUsage = {
     inputTokens: usage.input_tokens,
     outputTokens: usage.output_tokens,
     totalTokens: usage.input_tokens + usage.output_tokens,
-    ...(model === undefined ? {} : { model }),
-    ...(reasoning_tokens === undefined ? {} : { reasoningTokens: reasoning_tokens }),
-    ...(cached_input_tokens === undefined ? {} : { cachedInputTokens: cached_input_tokens }),
-    ...(cache_write_tokens === undefined ? {} : { cacheWriteInputTokens: cache_write_tokens }),
+    ...omitUndefined({ model: usage.model, reasoningTokens: usage.reasoning_tokens }),
+    ...omitUndefined({ cachedInputTokens: usage.cached_input_tokens, cacheWriteInputTokens: usage.cache_write_tokens }),
   };
   return { usage: [tokens] };
 }
