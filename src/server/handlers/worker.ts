@@ -43,9 +43,6 @@ type WorkerHandlers = Pick<Handlers, 'reportWorker' | 'claimRun' | 'placeRun' | 
 
 type ClaimBody = Parameters<WorkerHandlers['claimRun']>[0]['body'];
 
-/** Streams send a comment this often: a connection without traffic would be closed. */
-const HEARTBEAT_MS = 15_000;
-
 /** Creates the handlers for workers without a database. Each call is checked against the claim that it names. */
 export function createWorkerHandlers(server: ServerContext): WorkerHandlers {
   const { store, lead, guard, work, settings, clock, logger, shutdownSignal, checkAcceptsWork } = server;
@@ -172,31 +169,22 @@ export function createWorkerHandlers(server: ServerContext): WorkerHandlers {
       for (const { worker_id } of body.runs) requireOwn(caller, worker_id);
       const records = await Promise.all(body.runs.map(async (run) => store.findRun(run.id)));
       const held = body.runs.filter(({ worker_id }, index) => isHeldBy(records[index], worker_id));
-      return sendStream(
-        context,
-        (connection) => {
-          const write = (line: object) => connection.write(Buffer.from(`data: ${JSON.stringify(line)}\n\n`));
-          const stops = held.map((run) => store.watchRequests(run.id, () => write({ run: run.id })));
-          if (id !== undefined && caller.isRun !== true) {
-            const assign = (claimed: ClaimedRun): boolean => {
-              if (connection.isClosed) return false;
-              write({ now: clock(), claimed: describeClaim(claimed) });
-              return true;
-            };
-            stops.push(queue.connect(`${getPrefix(caller)}/${id}`, { kinds, workerTypes, labels }, assign));
-          }
-          const heartbeat = setInterval(() => connection.write(Buffer.from(':\n\n')), HEARTBEAT_MS);
-          const end = () => connection.end();
-          shutdownSignal.addEventListener('abort', end, { once: true });
-          connection.onClose(() => {
-            clearInterval(heartbeat);
-            shutdownSignal.removeEventListener('abort', end);
-            for (const stop of stops) stop();
-          });
-          write({ watching: true });
-        },
-        requestId,
-      );
+      return sendStream({ context, requestId, shutdownSignal }, (connection) => {
+        const write = (line: object) => connection.write(Buffer.from(`data: ${JSON.stringify(line)}\n\n`));
+        const stops = held.map((run) => store.watchRequests(run.id, () => write({ run: run.id })));
+        if (id !== undefined && caller.isRun !== true) {
+          const assign = (claimed: ClaimedRun): boolean => {
+            if (connection.isClosed) return false;
+            write({ now: clock(), claimed: describeClaim(claimed) });
+            return true;
+          };
+          stops.push(queue.connect(`${getPrefix(caller)}/${id}`, { kinds, workerTypes, labels }, assign));
+        }
+        connection.onClose(() => {
+          for (const stop of stops) stop();
+        });
+        write({ watching: true });
+      });
     },
     async callAsWorker({ params, body, caller }) {
       requireOwn(caller, body.worker_id);
