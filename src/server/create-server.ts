@@ -19,7 +19,7 @@ import { ENDPOINTS, type Endpoint, type EndpointName } from './api/index.js';
 import { allowOrigins, completeResponse, createProblemResponse } from './http/responses.js';
 import { readOutgoingMessage } from './http/read-request.js';
 import { createRoute, MCP_ENDPOINT, createMcpRoute } from './http/route.js';
-import { createDeadlines, createGate, createBodyAdmission, type Gate } from './http/admission.js';
+import { createGate, createBodyAdmission, type Gate } from './http/admission.js';
 import type { Handler, Handlers } from './http/request-checks.js';
 import { createInboxHandlers, createOrderHandlers } from './handlers/orders.js';
 import { createScheduleHandlers, createTriggerHandlers } from './handlers/triggers.js';
@@ -27,7 +27,7 @@ import { createRecordHandlers, createServiceHandlers } from './handlers/records.
 import { createRunEventHandlers } from './handlers/run-events.js';
 import { createRunFileHandlers } from './handlers/run-files.js';
 import { createRunHandlers, createRunIssueList } from './handlers/runs.js';
-import { createWorkerHandlers } from './handlers/worker.js';
+import { createWorkerHandlers, withProtocol } from './handlers/worker.js';
 import { createParsing, INLINE_BYTES, type Parsing } from './parse/create-parsing.js';
 
 type Replaceable = 'wrappers' | 'archive' | 'secrets' | 'clock' | 'newId' | 'logger' | 'meter' | 'work';
@@ -194,7 +194,6 @@ function createApp(server: ServerContext): Hono {
   const streams = createGate(limits.streamsAtOnce);
   const downloads = createGate(limits.requestsAtOnce);
   const bodies = createBodyAdmission(limits);
-  const deadlines = createDeadlines(limits.requestMs);
   const parsing = createParsing(server);
   const handlers = createHandlers(server, parsing);
 
@@ -210,12 +209,14 @@ function createApp(server: ServerContext): Hono {
   if (origins.length > 0) app.use(allowOrigins(origins, server.newRequestId));
   for (const [key, endpoint] of Object.entries<Endpoint>(ENDPOINTS)) {
     const name = key as EndpointName;
-    const handler = handlers[name] as Handler<Endpoint>;
+    const ownHandler = handlers[name] as Handler<Endpoint>;
+    const handler = endpoint.scope === 'worker' ? withProtocol(ownHandler) : ownHandler;
     const gate = ALWAYS_ADMITTED.has(name) ? undefined : chooseGate(endpoint.response.media);
     const largeBody = name === 'parse' ? { above: INLINE_BYTES, answer: parsing.parseInThread } : undefined;
     const listFurtherIssues = name === 'startRun' ? createRunIssueList(server) : undefined;
     const path = endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1');
-    const route = { name, endpoint, handler, gate, bodies, deadlines, largeBody, listFurtherIssues };
+    const { requestMs } = limits;
+    const route = { name, endpoint, handler, gate, bodies, requestMs, largeBody, listFurtherIssues };
     app.on(endpoint.method, path, createRoute(server, route));
   }
   app.on(MCP_ENDPOINT.method, MCP_ENDPOINT.path, createMcpRoute(server, { app, gate: streams, bodies }));

@@ -3,7 +3,7 @@ import { omitUndefined, isSluiceError } from '../../base/index.js';
 import { markUnverified, type IssueState, type OrderRecord, type InboxItem } from '../../store/records/index.js';
 import type { OrderView } from '../api/index.js';
 import { readChange, readRace } from '../../orders/dispatch/index.js';
-import { RequestError, StaleDecisionError } from '../http/problem.js';
+import { RequestError } from '../http/problem.js';
 import { readTraceparent } from '../http/read-request.js';
 import type { Handlers } from '../http/request-checks.js';
 import { resolveAllowedFolder } from '../security/allowed-requests.js';
@@ -136,7 +136,8 @@ export function createInboxHandlers(server: ServerContext) {
   async function addActiveRun(error: unknown, id: string): Promise<unknown> {
     if (!isSluiceError(error) || error.code !== 'CONFLICT') return error;
     const { issue_ref } = await findItem(id);
-    return new StaleDecisionError(error, (await store.findIssue(issue_ref))?.active_run_id ?? null);
+    const { active_run_id = null } = (await store.findIssue(issue_ref)) ?? {};
+    return new RequestError('CONFLICT', error.message, { cause: error, active_run_id });
   }
 
   return {

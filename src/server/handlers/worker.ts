@@ -14,7 +14,7 @@ import { WORKER_PROTOCOL } from '../api/index.js';
 import type { Context } from 'hono';
 import { RequestError } from '../http/problem.js';
 import { readOutgoingMessage } from '../http/read-request.js';
-import type { CheckedRequest, Handler, Handlers } from '../http/request-checks.js';
+import type { Handler, Handlers } from '../http/request-checks.js';
 import type { Endpoint } from '../api/index.js';
 import type { Caller } from '../security/tokens.js';
 import type { ServerContext } from '../server-context.js';
@@ -106,7 +106,7 @@ export function createWorkerHandlers(server: ServerContext): WorkerHandlers {
     return describeClaim({ record, order: order ?? null, unresolved: [] });
   }
 
-  const handlers: WorkerHandlers = {
+  return {
     async reportWorker({ body: { state, ...report }, caller }) {
       const id = `${getPrefix(caller)}/${report.id}`;
       const now = clock();
@@ -192,18 +192,11 @@ export function createWorkerHandlers(server: ServerContext): WorkerHandlers {
       return { value: (await calls(params.id, body, caller)) ?? null };
     },
   };
-  return {
-    reportWorker: withProtocol(handlers.reportWorker),
-    claimRun: withProtocol(handlers.claimRun),
-    placeRun: withProtocol(handlers.placeRun),
-    watchWork: withProtocol(handlers.watchWork),
-    callAsWorker: withProtocol(handlers.callAsWorker),
-  };
 }
 
 /** Refuses workers whose version of the protocol is too far from the server's. */
-function withProtocol<E extends Endpoint>(handler: Handler<E>): Handler<E> {
-  return async (request: CheckedRequest<E>) => {
+export function withProtocol(handler: Handler<Endpoint>): Handler<Endpoint> {
+  return async (request) => {
     const sent = request.context.req.header('sluice-protocol') ?? '';
     if (isSupportedProtocol(sent)) {
       keepConnection(request.context);

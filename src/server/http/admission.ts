@@ -68,63 +68,29 @@ export function createGate(limit: number) {
   };
 }
 
-export type Deadlines = ReturnType<typeof createDeadlines>;
-
-interface PendingRequest {
-  readonly until: number;
-  readonly reject: (error: unknown) => void;
-}
-
-/** The number of checks within the time limit. A time-out can be late by a tenth of the limit. */
-const CHECKS_PER_LIMIT = 10;
-
-/**
- * Creates deadlines with one timer for all pending requests: a timer for each request would cost more than most
- * responses. The timer stops while no request is pending.
- */
-export function createDeadlines(ms: number) {
-  /** The pending requests in the order they started, which is also the order of their deadlines. */
-  const pending = new Set<PendingRequest>();
+/** Waits for `work`; throws `REQUEST_TIMED_OUT` if it takes longer than `ms`. Work that has started is not undone. */
+export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
-
-  function check(): void {
-    const now = performance.now();
-    for (const request of pending) {
-      if (request.until > now) break;
-      pending.delete(request);
-      request.reject(
-        new RequestError('REQUEST_TIMED_OUT', `The request took longer than ${ms / 1000} seconds. Try again later.`),
-      );
-    }
-    timer = pending.size === 0 ? undefined : setTimeout(check, ms / CHECKS_PER_LIMIT);
+  const timeout = new Promise<never>((_, reject) => {
+    const message = `The request took longer than ${ms / 1000} seconds. Try again later.`;
+    timer = setTimeout(() => reject(new RequestError('REQUEST_TIMED_OUT', message)), ms);
+  });
+  try {
+    return await Promise.race([work, timeout]);
+  } finally {
+    clearTimeout(timer);
   }
-
-  return {
-    /** Waits for `work`; throws `REQUEST_TIMED_OUT` if it takes too long. Work that has started is not undone. */
-    within<T>(work: Promise<T>) {
-      return new Promise<T>((resolve, reject) => {
-        const request: PendingRequest = { until: performance.now() + ms, reject };
-        const end = (value: T) => {
-          pending.delete(request);
-          resolve(value);
-        };
-        const fail = (error: unknown) => {
-          pending.delete(request);
-          reject(error);
-        };
-        pending.add(request);
-        timer ??= setTimeout(check, ms / CHECKS_PER_LIMIT);
-        work.then(end, fail);
-      });
-    },
-  };
 }
 
 export type BodyAdmission = ReturnType<typeof createBodyAdmission>;
 
-interface Request {
+/** A request whose caller may use the endpoint. */
+export interface AdmittedRequest {
   readonly caller: Caller;
+  readonly requestId: string;
+  /** Registers the function that releases a slot, to be called after the response; throws if the caller got no slot. */
   readonly releaseAtEnd: (release: (() => void) | undefined) => void;
+  readonly keepUntilSent: () => void;
 }
 
 /** The default maximum size of an anonymous caller's body: many times the size of a token. */
@@ -147,7 +113,6 @@ export function createBodyAdmission({
   requestsAtOnce,
 }: Pick<ServerSettings['limits'], 'bodyBytes' | 'requestsAtOnce'>) {
   const anonymousSlots = createGate(MAX_ANONYMOUS_BODIES);
-  const anonymousDeadlines = createDeadlines(ANONYMOUS_MS);
   const slots = createGate(requestsAtOnce);
   const bytes = createSharedLimit(MAX_BODIES_IN_MEMORY * bodyBytes);
   const largeAnonymousBytes = createSharedLimit(MAX_LARGE_ANONYMOUS_BYTES);
@@ -159,7 +124,7 @@ export function createBodyAdmission({
     receive(
       context: Context,
       { scope, maxAnonymousBytes = MAX_ANONYMOUS_BYTES }: Pick<Endpoint, 'scope' | 'maxAnonymousBytes'>,
-      { caller, releaseAtEnd }: Request,
+      { caller, releaseAtEnd }: Pick<AdmittedRequest, 'caller' | 'releaseAtEnd'>,
     ) {
       const takeSlot = (gate: Gate, key: string): (() => void) => {
         const releaseSlot = gate.enter(key);
@@ -177,7 +142,7 @@ export function createBodyAdmission({
           // Small bodies are always received, so large ones do not keep users from signing in.
           grow: (amount) => maxAnonymousBytes <= MAX_ANONYMOUS_BYTES || reservation.grow(amount),
         });
-        return { bytes: anonymousDeadlines.within(body), releaseSlot };
+        return { bytes: within(ANONYMOUS_MS, body), releaseSlot };
       }
       const reservation = bytes.open(caller.name);
       releaseAtEnd(() => reservation.release());

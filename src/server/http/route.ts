@@ -1,7 +1,7 @@
 import type { Context, Hono } from 'hono';
 import type { Endpoint } from '../api/index.js';
 import { createJsonResponse, createProblemResponse, createReadResponse, completeResponse } from './responses.js';
-import { type Deadlines, type Gate, type BodyAdmission, createDeadlines } from './admission.js';
+import { type AdmittedRequest, type Gate, type BodyAdmission, within } from './admission.js';
 import { readIncomingMessage, readJson, readOutgoingMessage } from './read-request.js';
 import { RequestError } from './problem.js';
 import {
@@ -29,7 +29,8 @@ interface Route {
   readonly gate: Gate | undefined;
   /** Limits the number of bytes received concurrently. */
   readonly bodies: BodyAdmission;
-  readonly deadlines: Deadlines;
+  /** How long a JSON response may take. */
+  readonly requestMs: number;
   /** Handles bodies of more than `above` bytes without parsing them here. */
   readonly largeBody?: LargeBody | undefined;
   readonly listFurtherIssues?: ListFurtherIssues | undefined;
@@ -45,7 +46,7 @@ export interface LargeBody {
  * response, metrics and log. Its promises never reject.
  */
 export function createRoute(server: ServerContext, route: Route): (context: Context) => Promise<Response> {
-  const { name, endpoint, handler, gate, bodies, deadlines, largeBody, listFurtherIssues } = route;
+  const { name, endpoint, handler, gate, bodies, requestMs, largeBody, listFurtherIssues } = route;
   const { guard, newRequestId, clock, logger, meter } = server;
   // Compiled on first use: the server starts sooner, and most callers use few endpoints.
   let checks: RequestChecks | undefined;
@@ -106,7 +107,6 @@ export function createRoute(server: ServerContext, route: Route): (context: Cont
     let isReleased = false;
     let response: Response;
     let failure: unknown;
-    /** Registers the function that releases a slot, to be called after the response; throws if the caller got no slot. */
     const releaseAtEnd = (release: (() => void) | undefined): void => {
       if (release === undefined)
         throw new RequestError('SERVER_BUSY', 'The server is handling too many requests. Try again in a few seconds.');
@@ -120,7 +120,7 @@ export function createRoute(server: ServerContext, route: Route): (context: Cont
     try {
       caller = guard.admit(context, endpoint);
       const work = handle(context, { caller, requestId, releaseAtEnd, keepUntilSent });
-      response = await (isJson ? deadlines.within(work) : work);
+      response = await (isJson ? within(requestMs, work) : work);
     } catch (error) {
       failure = error;
       response = createProblemResponse(error, requestId, mustClose(context, error) ? { connection: 'close' } : {});
@@ -153,13 +153,6 @@ export function createRoute(server: ServerContext, route: Route): (context: Cont
 }
 
 const NO_BYTES = new Uint8Array();
-
-interface AdmittedRequest {
-  readonly caller: Caller;
-  readonly requestId: string;
-  readonly releaseAtEnd: (release: (() => void) | undefined) => void;
-  readonly keepUntilSent: () => void;
-}
 
 /** Whether to close the connection after the response, because the body did not arrive in time. */
 function mustClose(context: Context, error: unknown): boolean {
@@ -229,8 +222,7 @@ export function createMcpRoute(server: ServerContext, { app, gate, bodies }: Mcp
     }
   }
 
-  const deadlines = createDeadlines(REQUEST_MS);
-  return createRoute(server, { name: 'mcp', endpoint: MCP_ENDPOINT, handler, gate, bodies, deadlines });
+  return createRoute(server, { name: 'mcp', endpoint: MCP_ENDPOINT, handler, gate, bodies, requestMs: REQUEST_MS });
 }
 
 /** Creates a client that calls this server without a connection, on behalf of a request's caller. */
