@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
-import type { NewSessionRequest } from '@agentclientprotocol/sdk';
+import type { ContentBlock, NewSessionRequest } from '@agentclientprotocol/sdk';
 import { SluiceError, getErrorMessage } from '../../base/index.js';
 import type { WorkContext } from '../../orders/dispatch/index.js';
 import type { Store } from '../../store/index.js';
@@ -12,7 +12,6 @@ import {
   createRequestError,
   readPrompt,
   readServers,
-  type PromptBlock,
   createTurnUpdates,
   createId,
   runTurn,
@@ -142,7 +141,7 @@ export class AcpSessions {
 
   async prompt(
     id: string,
-    blocks: readonly PromptBlock[],
+    blocks: readonly ContentBlock[],
     client: TurnClient,
   ): Promise<{ run: string; result: RunResult }> {
     const session = this.#find(id);
@@ -225,7 +224,7 @@ export class AcpSessions {
     return high;
   }
 
-  async #runPrompt(session: Session, run: string, blocks: readonly PromptBlock[], client: TurnClient) {
+  async #runPrompt(session: Session, run: string, blocks: readonly ContentBlock[], client: TurnClient) {
     const { engine } = session.stored;
     const accepts = await this.findAcceptedInputs(engine);
     const { text: prompt, attachments } = readPrompt(blocks, { name: engine, accepts });
