@@ -250,11 +250,7 @@ const ARTIFACT = new RegExp(`^\\${ARTIFACT_FOLDER}(?:/(?!\\.?(?:/|$))[^/]+)+$`, 
 /** The maximum size of an uploaded file: larger than what a run may record by default. */
 const MAX_FILE_BYTES = 4 * 1024 * 1024 * 1024;
 
-interface RunBytes {
-  readonly path: string;
-  readonly offset: number;
-  readonly data: string;
-}
+type RunBytes = Extract<WorkerCall, { readonly call: 'bytes' }>['files'][number];
 
 /**
  * Writes bytes to a file of a run folder, at its end; an offset of 0 replaces the file. Returns the size of the file: if

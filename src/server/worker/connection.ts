@@ -2,11 +2,23 @@ import { Agent as HttpAgent, request as requestHttp, type IncomingMessage, type 
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { SluiceError, getErrorCode, getErrorMessage, omitUndefined, type FromSchema } from '../../base/index.js';
 import { StoreError } from '../../store/index.js';
-import { WORKER_PROTOCOL, type workerEndSchema } from '../api/index.js';
+import { WORKER_PROTOCOL, type workerCallSchema, type workerEndSchema } from '../api/index.js';
 import type { EventPack } from '../../events/index.js';
 import type { WorkerEnd } from '../../orders/index.js';
 
-export interface ConnectionOptions {
+type WorkerCall = FromSchema<typeof workerCallSchema>;
+
+/** A call without the claim that it belongs to, which is added when it is sent. */
+export type WorkerRequest = WorkerCall extends infer One
+  ? One extends WorkerCall
+    ? Omit<One, 'worker_id'>
+    : never
+  : never;
+
+/** Sends a call about a run that this process holds. */
+export type CallServer = <T>(id: string, request: WorkerRequest) => Promise<T>;
+
+interface ConnectionOptions {
   /** `https://…`; plain HTTP only on loopback. */
   readonly url: string;
   readonly token: string;
