@@ -79,7 +79,7 @@ export function createServer(options: ServerOptions): SluiceServer {
   };
 
   const data = resolve(options.data);
-  const checkStoreAndData = createReadyCheck({ store, writesTo: options.hasWorker === true ? data : undefined });
+  const checkStoreAndData = createReadyCheck(store, options.hasWorker === true ? data : undefined);
   const context: ServerContext = {
     store,
     lead,
@@ -129,12 +129,6 @@ function createRequestIds(): () => string {
   };
 }
 
-interface ReadyCheckOptions {
-  readonly store: Pick<Store, 'listRuns'>;
-  /** The folder that this process writes runs to; undefined if it runs no worker. */
-  readonly writesTo: string | undefined;
-}
-
 /** The size of the test file: as much as a short run writes. */
 const TEST_BYTES = 64 * 1024;
 /** How long a result is reused, because every check writes a file and anyone can request one. */
@@ -142,8 +136,9 @@ const VALID_MS = 1000;
 
 /**
  * Creates the check for `/readyz`, which throws `NOT_READY` unless the store responds and the data folder is writable.
+ * `writesTo` is the folder that this process writes runs to, if it runs a worker.
  */
-export function createReadyCheck({ store, writesTo }: ReadyCheckOptions): () => Promise<void> {
+export function createReadyCheck(store: Pick<Store, 'listRuns'>, writesTo?: string): () => Promise<void> {
   let pending: Promise<void> | undefined;
 
   async function checkWritable(folder: string): Promise<void> {
@@ -153,24 +148,14 @@ export function createReadyCheck({ store, writesTo }: ReadyCheckOptions): () => 
     return pending;
   }
 
+  const refuse = (problem: string) => (cause: unknown) => {
+    const advice = 'See the server log for the reason, fix it, then try again.';
+    throw new RequestError('NOT_READY', `${problem} ${advice}`, { cause });
+  };
+
   return async () => {
-    await store.listRuns({ limit: 1 }).catch((cause: unknown) => {
-      throw new RequestError(
-        'NOT_READY',
-        'The store does not respond. See the server log for the reason, fix it, then try again.',
-        { cause },
-      );
-    });
-    if (writesTo === undefined) return;
-    await checkWritable(writesTo).catch((cause: unknown) => {
-      throw new RequestError(
-        'NOT_READY',
-        'Cannot write to the data folder. See the server log for the reason, fix it, then try again.',
-        {
-          cause,
-        },
-      );
-    });
+    await store.listRuns({ limit: 1 }).catch(refuse('The store does not respond.'));
+    if (writesTo !== undefined) await checkWritable(writesTo).catch(refuse('Cannot write to the data folder.'));
   };
 }
 

@@ -10,25 +10,14 @@ import { CONSOLE_FOLDER } from './console/console.js';
 import { createServer, DEFAULT_HOST, type ServerOptions, type SluiceServer } from './create-server.js';
 import { createGate } from './http/admission.js';
 import { formatUrl, groupAddress } from './security/origin.js';
-import { startNotifier, type NotifyOptions } from './waiting/waiting-list.js';
-
-interface RunningServer {
-  readonly url: string;
-  readonly server: SluiceServer;
-  /**
-   * Shuts down gracefully: refuses new work, lets the worker finish, then closes streams and connections. Runs that
-   * have not ended after `graceMs` are stopped: runs of orders are escalated to the inbox, all others end as canceled.
-   * Read requests are served until then.
-   */
-  readonly stop: (options?: { readonly graceMs?: number }) => Promise<void>;
-}
+import { notify, type NotifyOptions } from './waiting/waiting-list.js';
 
 /** The options of {@link runServer}; by default it serves the console of this package. */
 export interface RunServerOptions extends ServerOptions {
   /** 0 selects a free port. */
   readonly port: number;
   /** Files with the certificate chain and the private key; the server then speaks HTTPS. */
-  readonly tls?: TlsFiles;
+  readonly tls?: { readonly cert: string; readonly key: string };
   /** This process's worker, if any. */
   readonly worker?: Pick<Worker, 'stop'>;
   /** The placements whose places this server starts, and its address as they reach it; its own by default. */
@@ -37,12 +26,7 @@ export interface RunServerOptions extends ServerOptions {
   readonly notify?: Pick<NotifyOptions, 'post' | 'consoleUrl'>;
 }
 
-interface TlsFiles {
-  readonly cert: string;
-  readonly key: string;
-}
-
-export async function runServer(options: RunServerOptions): Promise<RunningServer> {
+export async function runServer(options: RunServerOptions) {
   const { host = DEFAULT_HOST, port, worker } = options;
   const server = createServer({ web: CONSOLE_FOLDER, hasWorker: worker !== undefined, ...options });
   // While the server handles a request, its connection is idle and must not be closed for it.
@@ -52,20 +36,22 @@ export async function runServer(options: RunServerOptions): Promise<RunningServe
   const tls = options.tls === undefined ? {} : { tls: await readTls(options.tls) };
   const listening = await listen(server, { host, port, stallMs, onError, ...tls });
   const placing = startPlacingRuns(options, server, listening.url);
-  const consoleUrl = options.notify?.consoleUrl ?? listening.url;
-  const notifier =
-    options.notify === undefined
-      ? undefined
-      : startNotifier({ ...options.notify, consoleUrl, store, logger, shutdownSignal });
+  const { consoleUrl = listening.url, post } = options.notify ?? {};
+  const notified = post === undefined ? undefined : notify({ post, consoleUrl, store, logger, shutdownSignal });
   return {
     url: listening.url,
     server,
-    async stop(stopOptions) {
+    /**
+     * Shuts down gracefully: refuses new work, lets the worker finish, then closes streams and connections. Runs that
+     * have not ended after `graceMs` are stopped: runs of orders are escalated to the inbox, all others end as canceled.
+     * Read requests are served until then.
+     */
+    async stop(stopOptions?: { readonly graceMs?: number }) {
       server.drain();
       await placing.stop();
       await worker?.stop(stopOptions);
       server.end();
-      await notifier?.stopped;
+      await notified;
       await listening.close();
     },
   };
@@ -147,7 +133,6 @@ export async function listen(
   return {
     /** `http://127.0.0.1:7171`. */
     url: formatUrl(host, actualPort).replace(/^http:/, tls === undefined ? 'http:' : 'https:'),
-    port: actualPort,
     /** Stops accepting connections; open ones end after their current request, after `graceMs` at the latest. */
     async close(graceMs = CLOSE_GRACE_MS) {
       const closed = new Promise<void>((resolve) => {
@@ -162,7 +147,7 @@ export async function listen(
 }
 
 /** Reads the certificate and the key; throws `INVALID_CONFIG` if they cannot be used. */
-async function readTls({ cert, key }: TlsFiles): Promise<{ readonly cert: Buffer; readonly key: Buffer }> {
+async function readTls({ cert, key }: NonNullable<RunServerOptions['tls']>) {
   // Not repeated in a message: it would print the key.
   if ([cert, key].some((file) => file.includes('-----BEGIN')))
     throw new SluiceError(

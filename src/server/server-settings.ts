@@ -38,7 +38,7 @@ export interface ServerSettings extends TokenSettings {
   readonly hosts: readonly string[];
   /** Whether browsers reach the server by HTTPS, directly or through a proxy. */
   readonly https: boolean;
-  readonly limits: ServerLimits;
+  readonly limits: Readonly<ServerLimits>;
   readonly budgets: BudgetSettings;
   /** Prices by model, for estimates of costs that engines do not report. */
   readonly prices: Readonly<Record<string, ModelPrice>>;
@@ -57,24 +57,17 @@ export type TriggerSettings = Omit<TriggerConfig, 'secret_env' | 'request'> & {
   readonly request: Readonly<Record<string, unknown>> & { readonly instructions?: string };
 };
 
-interface ServerLimits {
-  readonly bodyBytes: number;
-  /** How long a response may take; streams are excluded. */
-  readonly requestMs: number;
-  /** The maximum number of concurrent requests; more are refused. */
-  readonly requestsAtOnce: number;
-  readonly streamsAtOnce: number;
-  readonly requestsPerMinute: number;
-  /** The maximum number of wrong tokens per address and minute. */
-  readonly refusalsPerMinute: number;
-}
+type ServerLimits = typeof DEFAULT_LIMITS;
 
-export const DEFAULT_LIMITS: ServerLimits = {
+export const DEFAULT_LIMITS = {
   bodyBytes: 16 * 1024 * 1024,
+  /** How long a response may take; streams are excluded. */
   requestMs: 30_000,
+  /** The maximum number of concurrent requests; more are refused. */
   requestsAtOnce: 1024,
   streamsAtOnce: 4096,
   requestsPerMinute: 60_000,
+  /** The maximum number of wrong tokens per address and minute. */
   refusalsPerMinute: 60,
 };
 
@@ -101,21 +94,17 @@ export function readServerSettings(config: Partial<Config>, { env, cwd, localTok
     limits: { ...DEFAULT_LIMITS, ...readLimits(server.limits ?? {}) },
     budgets: config.budgets ?? {},
     prices: config.prices ?? {},
-    triggers: readTriggers(config, env),
+    // Secrets are never in the configuration file.
+    triggers: Object.fromEntries(
+      Object.entries(config.triggers ?? {}).map(([name, { secret_env, ...rest }]) => [
+        name,
+        { ...rest, secret: env[secret_env] },
+      ]),
+    ),
     schedules: config.schedules ?? {},
     approvals: config.approvals ?? [],
     sinks: (config.sinks ?? DEFAULT_SINKS).map(({ type, name = type }) => ({ name, type })),
   };
-}
-
-/** Reads the triggers, and their secrets from the environment: secrets are never in the configuration file. */
-function readTriggers(
-  { triggers = {} }: Pick<Config, 'triggers'>,
-  env: SettingsSources['env'],
-): ServerSettings['triggers'] {
-  return Object.fromEntries(
-    Object.entries(triggers).map(([name, { secret_env, ...rest }]) => [name, { ...rest, secret: env[secret_env] }]),
-  );
 }
 
 interface SettingsSources {
@@ -138,9 +127,7 @@ export function readTokenSettings(
   return { tokens: [{ name: 'local', scopes: ['read', 'run', 'decide'], value: localToken }], openRead: true };
 }
 
-type LimitsConfig = NonNullable<NonNullable<Config['server']>['limits']>;
-
-function readLimits(limits: LimitsConfig): Partial<ServerLimits> {
+function readLimits(limits: NonNullable<NonNullable<Config['server']>['limits']>): Partial<ServerLimits> {
   return omitUndefined({
     bodyBytes: limits.body_bytes,
     requestMs: limits.request_s === undefined ? undefined : limits.request_s * 1000,

@@ -24,6 +24,8 @@ export interface Endpoint {
   readonly body?: Schema;
   /** The maximum size of a body sent without a token; 4 KiB by default. */
   readonly maxAnonymousBytes?: number;
+  /** Whether pages of other origins are refused even with a token. */
+  readonly checksOrigin?: boolean;
   readonly response: {
     readonly status: 200 | 201;
     readonly media: Media;

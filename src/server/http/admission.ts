@@ -16,18 +16,10 @@ export function createSharedLimit(limit: number) {
   const byKey = new Map<string, number>();
   let used = 0;
 
-  function reserve(key: string, amount: number): boolean {
-    const usedByCaller = byKey.get(key) ?? 0;
-    const remaining = limit - used - amount;
-    if (remaining < 0 || (usedByCaller > 0 && usedByCaller + amount > remaining)) return false;
+  /** Adds to what a caller uses; a negative amount releases. */
+  function use(key: string, amount: number): void {
+    const usedByCaller = (byKey.get(key) ?? 0) + amount;
     used += amount;
-    byKey.set(key, usedByCaller + amount);
-    return true;
-  }
-
-  function releaseAmount(key: string, amount: number): void {
-    used -= amount;
-    const usedByCaller = (byKey.get(key) ?? 0) - amount;
     if (usedByCaller > 0) byKey.set(key, usedByCaller);
     else byKey.delete(key);
   }
@@ -41,12 +33,16 @@ export function createSharedLimit(limit: number) {
       return {
         /** Reserves more. Returns false and reserves nothing if there is not enough left, or after the release. */
         grow(amount: number): boolean {
-          if (isReleased || !reserve(key, amount)) return false;
+          const usedByCaller = byKey.get(key) ?? 0;
+          const remaining = limit - used - amount;
+          const isTooMuch = remaining < 0 || (usedByCaller > 0 && usedByCaller + amount > remaining);
+          if (isReleased || isTooMuch) return false;
+          use(key, amount);
           reserved += amount;
           return true;
         },
         release(): void {
-          if (!isReleased && reserved > 0) releaseAmount(key, reserved);
+          if (!isReleased) use(key, -reserved);
           isReleased = true;
         },
       };
@@ -126,33 +122,21 @@ export function createBodyAdmission({
       { scope, maxAnonymousBytes = MAX_ANONYMOUS_BYTES }: Pick<Endpoint, 'scope' | 'maxAnonymousBytes'>,
       { caller, releaseAtEnd }: Pick<AdmittedRequest, 'caller' | 'releaseAtEnd'>,
     ) {
-      const takeSlot = (gate: Gate, key: string): (() => void) => {
-        const releaseSlot = gate.enter(key);
-        releaseAtEnd(releaseSlot);
-        return () => releaseSlot?.();
-      };
-      if (scope === 'none') {
-        const address = groupAddress(readIncomingMessage(context)?.socket.remoteAddress);
-        const releaseSlot = takeSlot(anonymousSlots, address);
-        const reservation = largeAnonymousBytes.open(address);
-        releaseAtEnd(() => reservation.release());
-        const body = readBody(context, {
-          maxBytes: Math.min(bodyBytes, maxAnonymousBytes),
-          isConfigured: bodyBytes <= maxAnonymousBytes,
-          // Small bodies are always received, so large ones do not keep users from signing in.
-          grow: (amount) => maxAnonymousBytes <= MAX_ANONYMOUS_BYTES || reservation.grow(amount),
-        });
-        return { bytes: within(ANONYMOUS_MS, body), releaseSlot };
-      }
-      const reservation = bytes.open(caller.name);
+      const isAnonymous = scope === 'none';
+      const key = isAnonymous ? groupAddress(readIncomingMessage(context)?.socket.remoteAddress) : caller.name;
+      const releaseSlot = (isAnonymous ? anonymousSlots : slots).enter(key);
+      releaseAtEnd(releaseSlot);
+      const reservation = (isAnonymous ? largeAnonymousBytes : bytes).open(key);
       releaseAtEnd(() => reservation.release());
-      const releaseSlot = takeSlot(slots, caller.name);
+      const maxBytes = isAnonymous ? Math.min(bodyBytes, maxAnonymousBytes) : bodyBytes;
+      // Small bodies are always received, so large ones do not keep users from signing in.
+      const isCounted = !isAnonymous || maxAnonymousBytes > MAX_ANONYMOUS_BYTES;
       const body = readBody(context, {
-        maxBytes: bodyBytes,
-        isConfigured: true,
-        grow: (amount) => reservation.grow(amount),
+        maxBytes,
+        isConfigured: maxBytes === bodyBytes,
+        grow: (amount) => !isCounted || reservation.grow(amount),
       });
-      return { bytes: body, releaseSlot };
+      return { bytes: isAnonymous ? within(ANONYMOUS_MS, body) : body, releaseSlot: () => releaseSlot?.() };
     },
   };
 }

@@ -18,12 +18,9 @@ import type { RouteName, ServerContext } from '../server-context.js';
 import { createClient } from '../client/index.js';
 import { getErrorCode } from '../../base/index.js';
 
-/** An endpoint, and whether a request's origin is checked even if it has a token. */
-type RouteEndpoint = Endpoint & { readonly checksOrigin?: boolean };
-
 interface Route {
   readonly name: RouteName;
-  readonly endpoint: RouteEndpoint;
+  readonly endpoint: Endpoint;
   readonly handler: Handler<Endpoint>;
   /** Limits the number of concurrent requests; an endpoint without a gate has no limit. */
   readonly gate: Gate | undefined;
@@ -183,7 +180,7 @@ export const MCP_ENDPOINT = {
   response: { status: 200, media: 'application/json' },
   // Required by the protocol: a page that tricks a browser into a request might have obtained a token.
   checksOrigin: true,
-} as const satisfies Endpoint & { readonly checksOrigin: true };
+} as const satisfies Endpoint;
 
 /** The request timeout, which is longer than any tool takes. */
 const REQUEST_MS = 75_000;

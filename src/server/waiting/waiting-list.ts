@@ -212,25 +212,22 @@ const MAX_PAUSE_MS = 3_600_000;
  * Sends a signed request for each new entry in the list of everything that waits for a human, until the server shuts
  * down.
  */
-export function startNotifier({ post, consoleUrl = '', store, logger, shutdownSignal }: NotifyOptions) {
+export async function notify({ post, consoleUrl = '', store, logger, shutdownSignal }: NotifyOptions): Promise<void> {
   const list = createWaitingList(store);
   const sendRound = createRound(async (entry) => {
     // The key is also in the body, because the signature covers only the body.
     const key = `${await store.readInstallation()} waiting ${encodeURIComponent(entry.id)}`;
     await post({ ...toNotification(entry, consoleUrl), idempotency_key: key }, key, shutdownSignal);
   });
-  async function work(): Promise<void> {
-    while (!shutdownSignal.aborted) {
-      try {
-        const failures = await sendRound(await list.read());
-        for (const error of failures) logger.warn('cannot send notification', { error: String(error) });
-      } catch (error) {
-        logger.warn('cannot read the waiting list', { error: String(error) });
-      }
-      await wait(POLL_MS, undefined, { signal: shutdownSignal }).catch(() => undefined);
+  while (!shutdownSignal.aborted) {
+    try {
+      const failures = await sendRound(await list.read());
+      for (const error of failures) logger.warn('cannot send notification', { error: String(error) });
+    } catch (error) {
+      logger.warn('cannot read the waiting list', { error: String(error) });
     }
+    await wait(POLL_MS, undefined, { signal: shutdownSignal }).catch(() => undefined);
   }
-  return { stopped: work() };
 }
 
 interface DeliveryState {
