@@ -28,11 +28,8 @@ export function createOrderHandlers(server: ServerContext) {
     return { ...body, repo_dir: await resolveAllowedFolder(folder, { roots: settings.roots, data }) };
   }
 
-  async function listNewestOrders(issueRef: string): Promise<readonly OrderRecord[]> {
-    return (await store.listOrders({ issueRef, limit: MAX_ORDERS })).items;
-  }
-
-  async function findOrders(issueRef: string, runId: string): Promise<readonly OrderRecord[]> {
+  async function listOrders(issueRef: string, runId: string | undefined): Promise<readonly OrderRecord[]> {
+    if (runId === undefined) return (await store.listOrders({ issueRef, limit: MAX_ORDERS })).items;
     const order = await store.findOrder(issueRef, runId);
     return order === undefined ? [] : [order];
   }
@@ -58,11 +55,10 @@ export function createOrderHandlers(server: ServerContext) {
     },
     async getIssue({ params, query }) {
       const issueRef = params.ref;
-      const runId = query['run_id'];
       const issue = await store.findIssue(issueRef);
       if (issue === undefined) throw createIssueNotFoundError();
       const [orders, inbox] = await Promise.all([
-        runId === undefined ? listNewestOrders(issueRef) : findOrders(issueRef, runId),
+        listOrders(issueRef, query['run_id']),
         store.listInbox({ issueRef, open: true, limit: MAX_ORDERS }),
       ]);
       return {
