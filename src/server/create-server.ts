@@ -58,9 +58,7 @@ export interface SluiceServer {
 
 export const DEFAULT_HOST = '127.0.0.1';
 
-/**
- * Creates a server without a port. Throws `TOKENS_NEEDED` if other hosts could reach it and no tokens are configured.
- */
+/** Creates a server without a port. Throws `TOKENS_NEEDED` if other hosts could reach it and there are no tokens. */
 export function createServer(options: ServerOptions): SluiceServer {
   const { store, lead, host = DEFAULT_HOST, clock = () => store.now() } = options;
   const settings: ServerSettings = { ...DEFAULT_SETTINGS, ...options.settings };

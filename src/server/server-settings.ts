@@ -18,17 +18,11 @@ export interface ServerSettings extends TokenSettings {
   readonly roots: readonly string[];
   /** Executables that requests may start with engine `command`. */
   readonly commands: readonly string[];
-  /**
-   * The placements besides `local` that requests may name, with their images: the default, and others, where `*`
-   * matches any characters.
-   */
+  /** The placements besides `local` that requests may name, with the default image and others (globs). */
   readonly placements: Readonly<Record<string, Pick<ContainerSettings, 'image' | 'images'>>>;
   /** Additional agents besides the built-in engines. */
   readonly agents: Readonly<Record<string, AgentSettings>>;
-  /**
-   * The environment variables that requests may pass to agents. A request may also name a pattern, if exactly this
-   * pattern is listed.
-   */
+  /** The environment variables that requests may pass to agents, or patterns of them. */
   readonly env: readonly string[];
   /** Whether a request may use `permissions: bypass`. */
   readonly allowBypass: boolean;
@@ -110,10 +104,7 @@ export function readServerSettings(config: Partial<Config>, { env, cwd, localTok
 interface SettingsSources {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  /**
-   * The current user's token, for a server on loopback. It is used only if no tokens are configured; reading then needs
-   * no token.
-   */
+  /** The current user's token, on loopback without configured tokens; reading then needs no token. */
   readonly localToken?: string | undefined;
 }
 

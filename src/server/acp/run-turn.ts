@@ -84,10 +84,7 @@ const OMITTED_TYPES: ReadonlySet<FcmpEvent['type']> = new Set([
   'permission.replied',
 ]);
 
-/**
- * Translates the events of one turn. From the second turn on, ids get a prefix, because engines restart their numbering
- * in each run.
- */
+/** Translates the events of one turn. From the second on, ids get a prefix: engines number each run anew. */
 export function createTurnUpdates(number: number): (event: FcmpEvent) => AcpUpdate[] {
   const projection = createAcpProjection();
   return (event) => {

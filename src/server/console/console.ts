@@ -33,10 +33,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.txt': 'text/plain; charset=utf-8',
 };
 
-/**
- * Reads the files of the built console, or undefined if it is not built. Links are skipped. The server serves no other
- * files.
- */
+/** Reads the files of the built console; undefined if it is not built. Links are skipped; nothing else is served. */
 export function readConsole(folder: string): ConsoleFiles | undefined {
   const files = new Map<string, ConsoleFile>();
   let total = 0;
@@ -145,10 +142,7 @@ function isText({ type }: ConsoleFile): boolean {
   return /^text\/|json$|svg/.test(type);
 }
 
-/**
- * The first visitor after a restart waits for the compression. Quality 9 compresses nearly as well as 11 in a tenth of
- * the time.
- */
+/** The first visitor waits for the compression: 9 compresses nearly as well as 11 in a tenth of the time. */
 const STATIC_QUALITY = 9;
 
 /** Compresses static content once, on first use. */

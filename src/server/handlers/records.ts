@@ -259,10 +259,7 @@ function limitNames(limit: number): (name: string) => string {
   };
 }
 
-/**
- * Computes the percentile of counted values by nearest rank. Values must be in ascending order; there must be at least
- * one.
- */
+/** Computes the percentile by nearest rank. Values must be in ascending order; there must be at least one. */
 export function computePercentile(counted: RunCounts['durations'], fraction: number): number {
   const rank = Math.ceil(counted.reduce((sum, [, count]) => sum + count, 0) * fraction);
   let countSoFar = 0;

@@ -100,10 +100,7 @@ export function sendStream(
   return RESPONSE_ALREADY_SENT;
 }
 
-/**
- * Limits log reads to one page per turn of the event loop. Without this limit, many readers of long runs would block
- * other requests.
- */
+/** Limits log reads to one page per turn of the event loop: many readers of long runs would block other requests. */
 export function limitReads(log: Pick<EventLog, 'read'>): Pick<EventLog, 'read'> {
   const waiting: (() => void)[] = [];
 
@@ -124,10 +121,7 @@ export function limitReads(log: Pick<EventLog, 'read'>): Pick<EventLog, 'read'> 
   };
 }
 
-/**
- * The name for both of a run's logs on one connection: a browser opens at most six connections per server, across all
- * windows.
- */
+/** Both logs on one connection: a browser opens at most six connections per server, across all windows. */
 const BOTH_PROTOCOLS = 'fcmp,rasp';
 
 /**

@@ -105,10 +105,7 @@ export function createRunFileHandlers(server: ServerContext) {
   } satisfies Partial<Handlers>;
 }
 
-/**
- * Opens an artifact. The working folder is used only if the run was executed on this host: on another host, the same
- * path is a different file.
- */
+/** Opens an artifact. The working folder counts only on the host of the run: elsewhere its path is a different file. */
 async function openArtifact(
   record: RunRecord,
   folder: RunFolder | undefined,

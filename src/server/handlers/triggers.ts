@@ -11,10 +11,7 @@ import type { ScheduleView } from '../../store/records/index.js';
 
 const PER_MINUTE = 30;
 
-/**
- * The maximum lengths of an issue's title and body, which become instructions. The instructions of an order may have
- * 30,000 characters.
- */
+/** An issue's title and body become instructions, and the instructions of an order may have 30,000 characters. */
 const TITLE_LENGTH = 500;
 const BODY_LENGTH = 20_000;
 

@@ -19,9 +19,8 @@ import { ARTIFACT_FOLDER, getIncomingPath, getRunFolderPath, isArtifactPath } fr
 export type WorkerCall = FromSchema<typeof workerCallSchema>;
 
 /**
- * Creates the calls of workers. Casts follow the schemas of the endpoint, which have checked these values.
- * The store itself refuses calls of a claim that is no longer valid; all others read the
- * record first.
+ * Creates the calls of workers. Casts follow the schemas of the endpoint, which have checked these values. The store
+ * itself refuses calls of a claim that is no longer valid; all others read the record first.
  */
 export function createWorkerCalls(server: ServerContext, leaseMs: number) {
   const { store, data, clock, logger, settings } = server;

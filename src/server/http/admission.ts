@@ -8,9 +8,8 @@ import { readBody, readIncomingMessage } from './read-request.js';
 
 /**
  * Creates a limit shared by all callers: a number of slots or bytes. A caller may reserve at most as much as it leaves
- * for others: the first caller half of the
- * limit, the next caller half of what remains, and so on, so no caller can lock out the others. A caller's first
- * request may reserve everything that is left.
+ * for others: the first half of the limit, the next half of what remains, and so on, so none can lock out the others. A
+ * caller's first request may reserve everything that is left.
  */
 export function createSharedLimit(limit: number) {
   const byKey = new Map<string, number>();
@@ -101,8 +100,7 @@ const MAX_BODIES_IN_MEMORY = 8;
 
 /**
  * Receives bodies within three limits: per body, for all bodies together, and per caller. Callers without a token have
- * separate small limits, by address, so they cannot use up the
- * limits of other callers.
+ * separate small limits, by address, so they cannot use up those of others.
  */
 export function createBodyAdmission({
   bodyBytes,

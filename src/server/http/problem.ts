@@ -43,10 +43,7 @@ export const STATUS_BY_CODE: Readonly<Record<string, number>> = {
   LEAD_CLOSED: 503,
 };
 
-/**
- * Describes a thrown error as a problem (RFC 9457). The messages of unknown errors are omitted, because they can
- * contain secrets.
- */
+/** Describes an error as a problem (RFC 9457). Messages of unknown errors are omitted: they can contain secrets. */
 export function describeProblem(error: unknown, requestId: string): Problem {
   const known = isSluiceError(error) && Object.hasOwn(STATUS_BY_CODE, error.code) ? error : undefined;
   const code = known?.code ?? 'INTERNAL_ERROR';

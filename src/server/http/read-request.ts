@@ -84,10 +84,7 @@ export function readIncomingMessage({ env }: Context): IncomingMessage | undefin
   return (env as Partial<HttpBindings> | undefined)?.incoming;
 }
 
-/**
- * Returns the Node.js response; undefined if there is no connection. It emits `close` once, even if the client has
- * disconnected.
- */
+/** Returns the Node.js response, which always emits `close` once; undefined if there is no connection. */
 export function readOutgoingMessage({ env }: Context): ServerResponse | undefined {
   return (env as Partial<HttpBindings> | undefined)?.outgoing;
 }

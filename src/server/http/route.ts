@@ -167,10 +167,7 @@ function releaseWhenSent(context: Context, isLongResponse: boolean, release: () 
 /** The maximum number of logged requests per minute and endpoint that were refused before their caller was known. */
 const LOGGED_REFUSALS = 60;
 
-/**
- * The endpoint of the Model Context Protocol. It is not in the endpoint table, because the protocol defines its
- * messages.
- */
+/** The endpoint of the Model Context Protocol, which defines its messages, so it is not in the endpoint table. */
 export const MCP_ENDPOINT = {
   method: 'POST',
   path: '/mcp',

@@ -141,10 +141,7 @@ async function readScopes({ client, mayDecide, logger }: McpSession): Promise<Re
   }
 }
 
-/**
- * Describes an error for the model: its code, what happened and what to do. The code is also in `_meta`, for use by
- * code.
- */
+/** Describes an error for the model: its code, what happened and what to do. The code is also in `_meta`. */
 function describeError(error: unknown, tool: string, logger: Logger): object {
   const isKnown = isSluiceError(error);
   const code = isKnown ? error.code : 'INTERNAL_ERROR';

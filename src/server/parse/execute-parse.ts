@@ -12,9 +12,7 @@ export interface ParseResponse {
   readonly parsed: ParseOutcome;
 }
 
-/**
- * The maximum response length. JSON can be six times as long as its input, if the input consists of control characters.
- */
+/** The maximum response length. JSON can be six times as long as its input, if that has only control characters. */
 const MAX_CHARACTERS = 32 * 1024 * 1024;
 
 /** Parses the text in a request. Throws `INVALID_BODY`, `INVALID_SCHEMA` or `ANSWER_TOO_LARGE`. */

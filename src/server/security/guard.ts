@@ -65,10 +65,7 @@ export function createGuard({ settings, host, clock }: GuardOptions) {
     );
   }
 
-  /**
-   * Finds a token; throws if it is unknown. Failed attempts are limited by address, so guessing is slow and visible in
-   * the log.
-   */
+  /** Finds a token. Failed attempts are limited by address, so guessing is slow and visible in the log. */
   function checkToken(context: Context, sentToken: string): Token {
     const token = tokenIndex.find(sentToken);
     // A valid token is never refused: otherwise an attacker could lock out others with the same address.
@@ -78,10 +75,7 @@ export function createGuard({ settings, host, clock }: GuardOptions) {
     throw new RequestError('TOKEN_REFUSED', 'Invalid token. Use a token from the configuration.');
   }
 
-  /**
-   * Finds the caller. `isAmbient` means that the request has no explicit token: a browser might have sent it for
-   * another site's page.
-   */
+  /** Finds the caller. `isAmbient`: without an explicit token, another site's page might have caused the request. */
   function identify(context: Context): { readonly caller: Caller; readonly isAmbient: boolean } {
     if (tokenIndex.isEmpty) return { caller: LOCAL_CALLER, isAmbient: true };
     const authorization = context.req.header('authorization');

@@ -1,9 +1,6 @@
 import { isIP } from 'node:net';
 
-/**
- * Whether a request comes from a page of another origin; another port is another origin. Clients other than browsers
- * send neither header.
- */
+/** Whether a request comes from a page of another origin or port. Clients other than browsers send neither header. */
 export function isCrossSite(
   { host, origin, site }: Readonly<Record<'host' | 'origin' | 'site', string | undefined>>,
   allowed: readonly string[],

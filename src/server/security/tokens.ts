@@ -22,10 +22,7 @@ export function toCaller({ name, scopes }: Token): Caller {
   return { name, scopes: new Set<Scope>(['none', ...scopes]) };
 }
 
-/**
- * Creates a function that finds a token by its value. All tokens are compared, each in constant time, so timing reveals
- * nothing.
- */
+/** Creates a function that finds a token. All are compared, each in constant time, so timing reveals nothing. */
 export function createTokenCheck(tokens: readonly Token[]): (sent: string) => Token | undefined {
   const hashedTokens = tokens.map((token) => ({ token, digest: hashToken(token.value) }));
   return (sent) => {

@@ -45,14 +45,9 @@ interface BroadcastOptions {
   readonly onClose: () => void;
 }
 
-/**
- * The maximum number of bytes buffered for a reader. A slower reader is detached, and gets its events from the store.
- */
+/** The maximum number of unsent bytes. A slower reader is detached, and gets its events from the store. */
 const MAX_UNSENT = 256 * 1024;
-/**
- * After each write, a broadcast pauses for this many times as long as the write took. With many readers, this leads to
- * fewer, larger chunks.
- */
+/** The pause after a write, as a multiple of its duration: many readers then get fewer, larger chunks. */
 const PAUSE_FACTOR = 2;
 const MIN_PAUSE_MS = 4;
 const MAX_PAUSE_MS = 100;
@@ -166,10 +161,7 @@ export function createBroadcast({ store, runId, protocol, logReader, logger, onC
     },
     /** Whether a reader at this position can be attached without reading the store. */
     covers: (position: LogPosition): boolean => !closing.signal.aborted && recentChunks.covers(position),
-    /**
-     * Sends all events after a reader's position, which must be covered, until the reader is too slow or disconnects, or
-     * the run ends.
-     */
+    /** Sends all events after a covered position, until the reader is too slow or disconnects, or the run ends. */
     attach: async (reader: Reader): Promise<Detachment> =>
       new Promise((resolve) => {
         for (const bytes of recentChunks.since(reader.position)) reader.connection.write(bytes);

@@ -27,16 +27,10 @@ export type SharedChunks = Map<string, Promise<Chunk | undefined>>;
 /** The limits for the number of events per chunk. */
 const MIN_EVENTS = 16;
 const MAX_EVENTS = 256;
-/**
- * The number of events per chunk grows only while chunks are smaller than this, because a single event can be megabytes
- * long.
- */
+/** Only while chunks are smaller, their number of events grows: a single event can be megabytes long. */
 const CHUNK_BYTES = 256 * 1024;
 
-/**
- * Creates a reader that starts after a position. A projection gets all earlier events first, because its output depends
- * on them.
- */
+/** Creates a reader that starts after a position. A projection depends on earlier events, so it gets them first. */
 export function createLogReader({ log, runId, protocol, after }: LogReaderOptions, shared: SharedChunks) {
   const encoder = createEventEncoder(protocol);
   const source = chooseSourceLog(protocol);

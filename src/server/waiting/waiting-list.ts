@@ -131,10 +131,7 @@ const PAGE = 1000;
 /** The maximum number of steps to find the end of a log: enough for 2^40 events. */
 const MAX_STEPS = 80;
 
-/**
- * Creates a reader of open questions. The end of a log is located once, with about twenty short reads; after that, only
- * new events are read.
- */
+/** Creates a reader of open questions. The end of a log is located once; after that, only new events are read. */
 export function createQuestionReader(store: Pick<Store, 'read'>) {
   const cache = new Map<string, { readonly last: number; readonly open: readonly OpenQuestion[] }>();
 
@@ -208,10 +205,7 @@ const MAX_ATTEMPTS = 20;
 const FIRST_PAUSE_MS = 3000;
 const MAX_PAUSE_MS = 3_600_000;
 
-/**
- * Sends a signed request for each new entry in the list of everything that waits for a human, until the server shuts
- * down.
- */
+/** Sends a signed request for each new entry in the waiting list, until the server shuts down. */
 export async function notify({ post, consoleUrl = '', store, logger, shutdownSignal }: NotifyOptions): Promise<void> {
   const list = createWaitingList(store);
   const sendRound = createRound(async (entry) => {

@@ -99,10 +99,7 @@ export function createRunCopies({ data, call, logger }: CopyOptions) {
 
   return {
     add: (id: string): void => void runs.set(id, new Map()),
-    /**
-     * Copies the rest of a run before it ends, and the files that a plain run has changed. Throws only if the server is
-     * unavailable.
-     */
+    /** Copies the rest of a run before it ends, and what a plain run has changed. Throws only in an outage. */
     async finish(id: string, plain?: PlainRun) {
       try {
         await copy(id, plain);

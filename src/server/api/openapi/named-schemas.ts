@@ -190,10 +190,7 @@ export function findExample(endpoint: EndpointName, part: 'request' | 'response'
   return HANDWRITTEN[endpoint]?.[part] ?? sampleSchema(schema as AnySchema);
 }
 
-/**
- * Generates a value that matches a schema, deterministically: only required fields, and the first of multiple
- * alternatives.
- */
+/** Generates a value that matches a schema: only required fields, and the first of multiple alternatives. */
 export function sampleSchema(schema: AnySchema, name = '', depth = 0): unknown {
   const { const: constant, enum: choices, anyOf, type, pattern, minimum, exclusiveMinimum } = schema;
   if (constant !== undefined) return constant;
