@@ -1,10 +1,8 @@
 import type { Problem } from '../api/index.js';
-import { isSluiceError } from '../../base/index.js';
-import type { SluiceError } from '../../base/index.js';
+import { isSluiceError, type SluiceError } from '../../base/index.js';
 import { OrdersError } from '../../orders/index.js';
 import { RunSpecError } from '../../runs/index.js';
-import { REQUEST_PROBLEMS, RequestError } from './request-error.js';
-import type { ProblemExtra } from './request-error.js';
+import { REQUEST_PROBLEMS, RequestError, type ProblemExtra } from './request-error.js';
 
 export { REQUEST_PROBLEMS, RequestError };
 

@@ -1,6 +1,5 @@
 import { createHash, timingSafeEqual, createHmac } from 'node:crypto';
-import { getSessionCookieName } from '../api/index.js';
-import type { Scope } from '../api/index.js';
+import { getSessionCookieName, type Scope } from '../api/index.js';
 import type { Token } from '../config/index.js';
 
 export interface Caller {
