@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { readFile } from 'node:fs/promises';
@@ -5,7 +6,7 @@ import { createSecureContext } from 'node:tls';
 import { getRequestListener } from './http/hono.js';
 import { startPlacing, type Worker } from '../orders/dispatch/index.js';
 import type { Placement } from '../orders/placement/index.js';
-import { SluiceError, getErrorMessage } from '../base/index.js';
+import { SluiceError, getErrorCode, getErrorMessage } from '../base/index.js';
 import { CONSOLE_FOLDER } from './console/console.js';
 import { createServer, DEFAULT_HOST, type ServerOptions, type SluiceServer } from './create-server.js';
 import { createGate } from './http/admission.js';
@@ -135,9 +136,8 @@ export async function listen(
     url: formatUrl(host, actualPort).replace(/^http:/, tls === undefined ? 'http:' : 'https:'),
     /** Stops accepting connections; open ones end after their current request, after `graceMs` at the latest. */
     async close(graceMs = CLOSE_GRACE_MS) {
-      const closed = new Promise<void>((resolve) => {
-        server.close(() => resolve());
-      });
+      const closed = once(server, 'close');
+      server.close();
       server.closeIdleConnections();
       const timer = setTimeout(() => server.closeAllConnections(), graceMs);
       await closed;
@@ -168,16 +168,11 @@ async function readTls({ cert, key }: NonNullable<RunServerOptions['tls']>) {
 }
 
 async function open(server: Server, host: string, port: number): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    const refuse = (error: NodeJS.ErrnoException): void => {
-      const message = `Cannot listen on "${host}", port ${port}: ${error.code ?? error.message}. Choose another address with --port or --host.`;
-      reject(new SluiceError('ADDRESS_UNAVAILABLE', message, { cause: error }));
-    };
-    server.once('error', refuse);
-    server.listen({ port, host, backlog: BACKLOG }, () => {
-      server.off('error', refuse);
-      resolve();
-    });
+  server.listen({ port, host, backlog: BACKLOG });
+  await once(server, 'listening').catch((error: unknown) => {
+    const reason = getErrorCode(error) ?? getErrorMessage(error);
+    const message = `Cannot listen on "${host}", port ${port}: ${reason}. Choose another address with --port or --host.`;
+    throw new SluiceError('ADDRESS_UNAVAILABLE', message, { cause: error });
   });
 }
 

@@ -197,23 +197,17 @@ export function createMcpRoute(server: ServerContext, { app, gate, bodies }: Mcp
 
   async function handler({ body, caller, context }: CheckedRequest<Endpoint>): Promise<Response> {
     const { handleMcpRequest } = await import('../mcp/index.js');
-    const disconnection = new AbortController();
-    const signal = AbortSignal.any([disconnection.signal, shutdownSignal, AbortSignal.timeout(REQUEST_MS)]);
-    const stopWatching = watchConnection(context, () => disconnection.abort());
-    try {
-      return await handleMcpRequest(
-        {
-          client: createLocalClient(app, context),
-          // The token that a server creates for its user is meant for humans. Agents need a configured token to decide.
-          mayDecide: guard.hasConfiguredTokens() && caller.scopes.has('decide'),
-          logger,
-        },
-        { headers: pickHeaders(context, PROTOCOL_HEADERS), body, signal },
-      );
-    } finally {
-      stopWatching();
-      disconnection.abort();
-    }
+    // The first signal is aborted if the client disconnects.
+    const signal = AbortSignal.any([context.req.raw.signal, shutdownSignal, AbortSignal.timeout(REQUEST_MS)]);
+    return handleMcpRequest(
+      {
+        client: createLocalClient(app, context),
+        // The token that a server creates for its user is meant for humans. Agents need a configured token to decide.
+        mayDecide: guard.hasConfiguredTokens() && caller.scopes.has('decide'),
+        logger,
+      },
+      { headers: pickHeaders(context, PROTOCOL_HEADERS), body, signal },
+    );
   }
 
   return createRoute(server, { name: 'mcp', endpoint: MCP_ENDPOINT, handler, gate, bodies, requestMs: REQUEST_MS });
@@ -245,13 +239,4 @@ function pickHeaders(context: Context, names: readonly string[]): Readonly<Recor
       return value === undefined ? [] : [[name, value]];
     }),
   );
-}
-
-/** Calls `onDisconnect` if the client disconnects before it has the response. Returns the function that stops watching. */
-function watchConnection(context: Context, onDisconnect: () => void): () => void {
-  const outgoing = readOutgoingMessage(context);
-  if (outgoing === undefined) return () => undefined;
-  if (outgoing.closed) onDisconnect();
-  outgoing.once('close', onDisconnect);
-  return () => outgoing.off('close', onDisconnect);
 }

@@ -21,28 +21,26 @@ const MAX_OPTIONS = 20;
 export function createWaitingList(store: Pick<Store, 'read' | 'listRuns' | 'listInbox' | 'listSinks' | 'findOrder'>) {
   const questions = createQuestionReader(store);
   const getTask = createTitles(store);
-  return {
-    async read(): Promise<WaitingList> {
-      const [runs, inbox, sinks] = await Promise.all([
-        store.listRuns({ state: 'waiting', limit: MAX_ENTRIES }),
-        store.listInbox({ open: true, limit: MAX_ENTRIES }),
-        store.listSinks(),
-      ]);
-      const questionEntries = await Promise.all(
-        runs.items.map(async (run) => {
-          const task = await getTask(run);
-          return (await questions.read(run.id)).map((question) => describeQuestion(run, task, question));
-        }),
-      );
-      return {
-        items: [
-          ...questionEntries.flat().toSorted((one, other) => one.at.localeCompare(other.at)),
-          ...sinks.flatMap(describeSink),
-          ...inbox.items.map(describeItem),
-        ],
-        complete: runs.next_cursor === null && inbox.next_cursor === null,
-      };
-    },
+  return async (): Promise<WaitingList> => {
+    const [runs, inbox, sinks] = await Promise.all([
+      store.listRuns({ state: 'waiting', limit: MAX_ENTRIES }),
+      store.listInbox({ open: true, limit: MAX_ENTRIES }),
+      store.listSinks(),
+    ]);
+    const questionEntries = await Promise.all(
+      runs.items.map(async (run) => {
+        const task = await getTask(run);
+        return (await questions.read(run.id)).map((question) => describeQuestion(run, task, question));
+      }),
+    );
+    return {
+      items: [
+        ...questionEntries.flat().toSorted((one, other) => one.at.localeCompare(other.at)),
+        ...sinks.flatMap(describeSink),
+        ...inbox.items.map(describeItem),
+      ],
+      complete: runs.next_cursor === null && inbox.next_cursor === null,
+    };
   };
 }
 
@@ -207,7 +205,7 @@ const MAX_PAUSE_MS = 3_600_000;
 
 /** Sends a signed request for each new entry in the waiting list, until the server shuts down. */
 export async function notify({ post, consoleUrl = '', store, logger, shutdownSignal }: NotifyOptions): Promise<void> {
-  const list = createWaitingList(store);
+  const readList = createWaitingList(store);
   const sendRound = createRound(async (entry) => {
     // The key is also in the body, because the signature covers only the body.
     const key = `${await store.readInstallation()} waiting ${encodeURIComponent(entry.id)}`;
@@ -215,7 +213,7 @@ export async function notify({ post, consoleUrl = '', store, logger, shutdownSig
   });
   while (!shutdownSignal.aborted) {
     try {
-      const failures = await sendRound(await list.read());
+      const failures = await sendRound(await readList());
       for (const error of failures) logger.warn('cannot send notification', { error: String(error) });
     } catch (error) {
       logger.warn('cannot read the waiting list', { error: String(error) });

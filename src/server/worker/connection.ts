@@ -1,6 +1,7 @@
 import { Agent as HttpAgent, request as requestHttp, type IncomingMessage, type RequestOptions } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { SluiceError, getErrorCode, getErrorMessage, omitUndefined, type FromSchema } from '../../base/index.js';
+import { parseJson } from '../../base/files/index.js';
 import { StoreError } from '../../store/index.js';
 import { WORKER_PROTOCOL, type workerCallSchema, type workerEndSchema } from '../api/index.js';
 import type { EventPack } from '../../events/index.js';
@@ -189,21 +190,13 @@ async function readText(response: IncomingMessage): Promise<string> {
 const TEMPORARY: ReadonlySet<number> = new Set([408, 429]);
 
 function readResponse(server: string, { status, body }: { readonly status: number; readonly body: string }): unknown {
-  const value = parse(body);
+  const value = parseJson(body);
   if (status >= 200 && status < 300 && value !== undefined) return value;
   const { code, detail } = (value ?? {}) as { readonly code?: unknown; readonly detail?: unknown };
   if (status >= 500 || TEMPORARY.has(status) || typeof code !== 'string' || typeof detail !== 'string') {
     throw createOutage(server, new Error(typeof detail === 'string' ? detail : `status ${status}`));
   }
   throw new SluiceError(code, detail);
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Codes of certificates whose authority this host does not know. */
