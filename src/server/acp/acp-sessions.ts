@@ -44,16 +44,6 @@ interface Session {
   lastWrite: Promise<void>;
 }
 
-/** A run to replay: its FCMP events with a `seq` above `after`, up to and including `to`. */
-interface ReplayedRun {
-  readonly runId: string;
-  /** The position of its prompt in the session, from 1. */
-  readonly number: number;
-  readonly prompt: string;
-  readonly after: number;
-  readonly to: number;
-}
-
 /** One client's sessions. Each prompt is a run; a session's prompts continue the same engine session. */
 export class AcpSessions {
   readonly #context: WorkContext<Store>;
@@ -190,9 +180,12 @@ export class AcpSessions {
     }
   }
 
-  /** Chooses the events to replay, run by run: from the newest run back, until the limits are reached. */
-  async #planReplay({ runs, turns }: StoredSession): Promise<readonly ReplayedRun[]> {
-    const replayedRuns: ReplayedRun[] = [];
+  /**
+   * Chooses the events to replay, run by run: from the newest run back, until the limits are reached. `number` is the
+   * position of a run's prompt in the session, from 1; its events have a `seq` above `after`, up to and including `to`.
+   */
+  async #planReplay({ runs, turns }: StoredSession) {
+    const replayedRuns: { runId: string; number: number; prompt: string; after: number; to: number }[] = [];
     let remaining = MAX_REPLAYED_EVENTS;
     for (const [age, runId] of runs.slice(-MAX_REPLAYED_RUNS).toReversed().entries()) {
       if (remaining === 0) break;

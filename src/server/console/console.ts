@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { extname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Context, Hono } from 'hono';
@@ -37,7 +37,10 @@ const TYPES: Readonly<Record<string, string>> = {
 export function readConsole(folder: string): ConsoleFiles | undefined {
   const files = new Map<string, ConsoleFile>();
   let total = 0;
-  for (const path of listFiles(folder)) {
+  // Without a built console, the server works without it.
+  const entries = existsSync(folder) ? readdirSync(folder, { withFileTypes: true, recursive: true }) : [];
+  for (const entry of entries.filter((each) => each.isFile())) {
+    const path = join(entry.parentPath, entry.name);
     total += statSync(path).size;
     if (files.size >= MAX_FILES || total > MAX_BYTES) {
       throw new Error(`The console in "${folder}" is too large. Build the package again.`);
@@ -52,17 +55,6 @@ export function readConsole(folder: string): ConsoleFiles | undefined {
     });
   }
   return files.has(CONSOLE_PAGE) ? files : undefined;
-}
-
-function* listFiles(folder: string): Generator<string> {
-  let entries;
-  try {
-    entries = readdirSync(folder, { withFileTypes: true, recursive: true });
-  } catch {
-    // The console is not built or not installed: the server works without it.
-    return;
-  }
-  for (const entry of entries) if (entry.isFile()) yield join(entry.parentPath, entry.name);
 }
 
 /** The paths of the console's pages. All of them serve the same document, which renders the page in the browser. */

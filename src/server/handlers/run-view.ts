@@ -1,4 +1,4 @@
-import { omitUndefined, truncate } from '../../base/index.js';
+import { omitUndefined, setLatest, truncate } from '../../base/index.js';
 import type { RunSummary, RunView } from '../api/index.js';
 import type { RunRecord, RunResult } from '../../store/records/index.js';
 import type { Maintenance } from '../../store/index.js';
@@ -59,8 +59,7 @@ export function createTitles(store: Pick<OrderStore, 'findOrder'>): (record: Run
     const found = order === null ? undefined : await store.findOrder(order.issue_ref, order.run_id);
     const title = readTitle(found?.order.instructions ?? spec.prompt ?? spec.command?.join(' ') ?? '');
     if (found === undefined) return title;
-    if (ofOrders.size >= MAX_TITLES) ofOrders.clear();
-    ofOrders.set(id, title);
+    setLatest(ofOrders, MAX_TITLES, id, title);
     return title;
   };
 }

@@ -120,7 +120,9 @@ export function createRoute(server: ServerContext, route: Route): (context: Cont
       response = await (isJson ? within(requestMs, work) : work);
     } catch (error) {
       failure = error;
-      response = createProblemResponse(error, requestId, mustClose(context, error) ? { connection: 'close' } : {});
+      // The rest of a body that did not arrive in time is not read.
+      const isCutOff = getErrorCode(error) === 'REQUEST_TIMED_OUT' && readIncomingMessage(context)?.complete === false;
+      response = createProblemResponse(error, requestId, isCutOff ? { connection: 'close' } : {});
     }
     releaseWhenSent(context, isLongResponse, () => {
       isReleased = true;
@@ -150,11 +152,6 @@ export function createRoute(server: ServerContext, route: Route): (context: Cont
 }
 
 const NO_BYTES = new Uint8Array();
-
-/** Whether to close the connection after the response, because the body did not arrive in time. */
-function mustClose(context: Context, error: unknown): boolean {
-  return getErrorCode(error) === 'REQUEST_TIMED_OUT' && readIncomingMessage(context)?.complete === false;
-}
 
 /** Releases a request's slots: for a long response once it has been sent, otherwise immediately. */
 function releaseWhenSent(context: Context, isLongResponse: boolean, release: () => void): void {

@@ -47,14 +47,8 @@ export function createLogReader({ log, runId, protocol, after }: LogReaderOption
   async function catchUp(): Promise<void> {
     isCaughtUp = true;
     while (comparePositions(fed, after) < 0) {
-      const to = formatPosition(protocol, after);
-      const page = await log.read({
-        runId,
-        protocol: source,
-        after: formatPosition(protocol, fed),
-        to,
-        limit: MAX_EVENTS,
-      });
+      const range = { after: formatPosition(protocol, fed), to: formatPosition(protocol, after) };
+      const page = await log.read({ runId, protocol: source, ...range, limit: MAX_EVENTS });
       const last = page.at(-1);
       if (last === undefined) return;
       for (const emitted of page) encoder.encode(emitted);
