@@ -146,14 +146,16 @@ export function createReadyCheck(store: Pick<Store, 'listRuns'>, writesTo?: stri
     return pending;
   }
 
-  const refuse = (problem: string) => (cause: unknown) => {
-    const advice = 'See the server log for the reason, fix it, then try again.';
-    throw new RequestError('NOT_READY', `${problem} ${advice}`, { cause });
-  };
-
   return async () => {
     await store.listRuns({ limit: 1 }).catch(refuse('The store does not respond.'));
     if (writesTo !== undefined) await checkWritable(writesTo).catch(refuse('Cannot write to the data folder.'));
+  };
+}
+
+function refuse(problem: string): (cause: unknown) => never {
+  return (cause) => {
+    const advice = 'See the server log for the reason, fix it, then try again.';
+    throw new RequestError('NOT_READY', `${problem} ${advice}`, { cause });
   };
 }
 

@@ -47,7 +47,7 @@ export async function runServer(options: RunServerOptions) {
      * have not ended after `graceMs` are stopped: runs of orders are escalated to the inbox, all others end as canceled.
      * Read requests are served until then.
      */
-    async stop(stopOptions?: { readonly graceMs?: number }) {
+    stop: async (stopOptions?: { readonly graceMs?: number }) => {
       server.drain();
       await placing.stop();
       await worker?.stop(stopOptions);

@@ -19,8 +19,8 @@ import type { QueueNotifications } from '../../store/index.js';
 /** Removes what says where a run is executed, except in a container: a worker in a pod has no engine for one. */
 function omitPlacement<T extends Pick<RunSpec, 'placement'>>(fields: T): T {
   if (fields.placement === 'container') return fields;
-  const isPlacement = (key: string): boolean => PLACEMENT_FIELDS.some((field) => field === key);
-  return Object.fromEntries(Object.entries(fields).filter(([key]) => !isPlacement(key))) as T;
+  const kept = Object.entries(fields).filter(([key]) => !PLACEMENT_FIELDS.some((field) => field === key));
+  return Object.fromEntries(kept) as T;
 }
 
 type WorkerHandlers = Pick<Handlers, 'reportWorker' | 'claimRun' | 'placeRun' | 'watchWork' | 'callAsWorker'>;
