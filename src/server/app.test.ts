@@ -193,7 +193,8 @@ describe('the log', () => {
   ])('has a line for at most sixty requests a minute that fail to sign in with %s', async (_, body, status) => {
     const lines: string[] = [];
     const tokens = [{ name: 'ada', scopes: ['read'], value: 'ada-ada-ada-ada-ada' }] as const;
-    const { post } = await openServer({ settings: { tokens }, logger: createJsonLogger((line) => lines.push(line)) });
+    const logger = createJsonLogger((line) => lines.push(line));
+    const { post } = await openServer({ settings: { tokens }, clock: () => 0, logger });
     const first = await post('/v1/session', body);
     expect(first.status).toBe(status);
     for (let count = 0; count < 200; count += 1) await post('/v1/session', body);

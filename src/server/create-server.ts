@@ -19,7 +19,7 @@ import { ENDPOINTS, type Endpoint, type EndpointName } from './api/index.js';
 import { allowOrigins, completeResponse, createProblemResponse } from './http/responses.js';
 import { readOutgoingMessage } from './http/read-request.js';
 import { createRoute, MCP_ENDPOINT, createMcpRoute } from './http/route.js';
-import { createDeadlines, createGate, createBodyAdmission, type Gate } from './http/admission.js';
+import { createGate, createBodyAdmission, type Gate } from './http/admission.js';
 import type { Handler, Handlers } from './http/request-checks.js';
 import { createInboxHandlers, createOrderHandlers } from './handlers/orders.js';
 import { createScheduleHandlers, createTriggerHandlers } from './handlers/triggers.js';
@@ -27,7 +27,7 @@ import { createRecordHandlers, createServiceHandlers } from './handlers/records.
 import { createRunEventHandlers } from './handlers/run-events.js';
 import { createRunFileHandlers } from './handlers/run-files.js';
 import { createRunHandlers, createRunIssueList } from './handlers/runs.js';
-import { createWorkerHandlers } from './handlers/worker.js';
+import { createWorkerHandlers, withProtocol } from './handlers/worker.js';
 import { createParsing, INLINE_BYTES, type Parsing } from './parse/create-parsing.js';
 
 type Replaceable = 'wrappers' | 'archive' | 'secrets' | 'clock' | 'newId' | 'logger' | 'meter' | 'work';
@@ -58,9 +58,7 @@ export interface SluiceServer {
 
 export const DEFAULT_HOST = '127.0.0.1';
 
-/**
- * Creates a server without a port. Throws `TOKENS_NEEDED` if other hosts could reach it and no tokens are configured.
- */
+/** Creates a server without a port. Throws `TOKENS_NEEDED` if other hosts could reach it and there are no tokens. */
 export function createServer(options: ServerOptions): SluiceServer {
   const { store, lead, host = DEFAULT_HOST, clock = () => store.now() } = options;
   const settings: ServerSettings = { ...DEFAULT_SETTINGS, ...options.settings };
@@ -79,7 +77,7 @@ export function createServer(options: ServerOptions): SluiceServer {
   };
 
   const data = resolve(options.data);
-  const checkStoreAndData = createReadyCheck({ store, writesTo: options.hasWorker === true ? data : undefined });
+  const checkStoreAndData = createReadyCheck(store, options.hasWorker === true ? data : undefined);
   const context: ServerContext = {
     store,
     lead,
@@ -129,12 +127,6 @@ function createRequestIds(): () => string {
   };
 }
 
-interface ReadyCheckOptions {
-  readonly store: Pick<Store, 'listRuns'>;
-  /** The folder that this process writes runs to; undefined if it runs no worker. */
-  readonly writesTo: string | undefined;
-}
-
 /** The size of the test file: as much as a short run writes. */
 const TEST_BYTES = 64 * 1024;
 /** How long a result is reused, because every check writes a file and anyone can request one. */
@@ -142,8 +134,9 @@ const VALID_MS = 1000;
 
 /**
  * Creates the check for `/readyz`, which throws `NOT_READY` unless the store responds and the data folder is writable.
+ * `writesTo` is the folder that this process writes runs to, if it runs a worker.
  */
-export function createReadyCheck({ store, writesTo }: ReadyCheckOptions): () => Promise<void> {
+export function createReadyCheck(store: Pick<Store, 'listRuns'>, writesTo?: string): () => Promise<void> {
   let pending: Promise<void> | undefined;
 
   async function checkWritable(folder: string): Promise<void> {
@@ -154,23 +147,15 @@ export function createReadyCheck({ store, writesTo }: ReadyCheckOptions): () => 
   }
 
   return async () => {
-    await store.listRuns({ limit: 1 }).catch((cause: unknown) => {
-      throw new RequestError(
-        'NOT_READY',
-        'The store does not respond. See the server log for the reason, fix it, then try again.',
-        { cause },
-      );
-    });
-    if (writesTo === undefined) return;
-    await checkWritable(writesTo).catch((cause: unknown) => {
-      throw new RequestError(
-        'NOT_READY',
-        'Cannot write to the data folder. See the server log for the reason, fix it, then try again.',
-        {
-          cause,
-        },
-      );
-    });
+    await store.listRuns({ limit: 1 }).catch(refuse('The store does not respond.'));
+    if (writesTo !== undefined) await checkWritable(writesTo).catch(refuse('Cannot write to the data folder.'));
+  };
+}
+
+function refuse(problem: string): (cause: unknown) => never {
+  return (cause) => {
+    const advice = 'See the server log for the reason, fix it, then try again.';
+    throw new RequestError('NOT_READY', `${problem} ${advice}`, { cause });
   };
 }
 
@@ -194,7 +179,6 @@ function createApp(server: ServerContext): Hono {
   const streams = createGate(limits.streamsAtOnce);
   const downloads = createGate(limits.requestsAtOnce);
   const bodies = createBodyAdmission(limits);
-  const deadlines = createDeadlines(limits.requestMs);
   const parsing = createParsing(server);
   const handlers = createHandlers(server, parsing);
 
@@ -210,12 +194,14 @@ function createApp(server: ServerContext): Hono {
   if (origins.length > 0) app.use(allowOrigins(origins, server.newRequestId));
   for (const [key, endpoint] of Object.entries<Endpoint>(ENDPOINTS)) {
     const name = key as EndpointName;
-    const handler = handlers[name] as Handler<Endpoint>;
+    const ownHandler = handlers[name] as Handler<Endpoint>;
+    const handler = endpoint.scope === 'worker' ? withProtocol(ownHandler) : ownHandler;
     const gate = ALWAYS_ADMITTED.has(name) ? undefined : chooseGate(endpoint.response.media);
     const largeBody = name === 'parse' ? { above: INLINE_BYTES, answer: parsing.parseInThread } : undefined;
     const listFurtherIssues = name === 'startRun' ? createRunIssueList(server) : undefined;
     const path = endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1');
-    const route = { name, endpoint, handler, gate, bodies, deadlines, largeBody, listFurtherIssues };
+    const { requestMs } = limits;
+    const route = { name, endpoint, handler, gate, bodies, requestMs, largeBody, listFurtherIssues };
     app.on(endpoint.method, path, createRoute(server, route));
   }
   app.on(MCP_ENDPOINT.method, MCP_ENDPOINT.path, createMcpRoute(server, { app, gate: streams, bodies }));

@@ -10,7 +10,7 @@ const notReady = (message: string) => ({ code: 'NOT_READY', message: expect.stri
 async function openCheck(writesTo: string | undefined) {
   const store = await openStore('memory:');
   onTestFinished(async () => store.close());
-  return { store, check: createReadyCheck({ store, writesTo }) };
+  return { store, check: createReadyCheck(store, writesTo) };
 }
 
 describe('the readiness check', () => {

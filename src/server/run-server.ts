@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { readFile } from 'node:fs/promises';
@@ -5,30 +6,19 @@ import { createSecureContext } from 'node:tls';
 import { getRequestListener } from './http/hono.js';
 import { startPlacing, type Worker } from '../orders/dispatch/index.js';
 import type { Placement } from '../orders/placement/index.js';
-import { SluiceError, getErrorMessage } from '../base/index.js';
+import { SluiceError, getErrorCode, getErrorMessage } from '../base/index.js';
 import { CONSOLE_FOLDER } from './console/console.js';
 import { createServer, DEFAULT_HOST, type ServerOptions, type SluiceServer } from './create-server.js';
 import { createGate } from './http/admission.js';
 import { formatUrl, groupAddress } from './security/origin.js';
-import { startNotifier, type NotifyOptions } from './waiting/waiting-list.js';
-
-interface RunningServer {
-  readonly url: string;
-  readonly server: SluiceServer;
-  /**
-   * Shuts down gracefully: refuses new work, lets the worker finish, then closes streams and connections. Runs that
-   * have not ended after `graceMs` are stopped: runs of orders are escalated to the inbox, all others end as canceled.
-   * Read requests are served until then.
-   */
-  readonly stop: (options?: { readonly graceMs?: number }) => Promise<void>;
-}
+import { notify, type NotifyOptions } from './waiting/waiting-list.js';
 
 /** The options of {@link runServer}; by default it serves the console of this package. */
 export interface RunServerOptions extends ServerOptions {
   /** 0 selects a free port. */
   readonly port: number;
   /** Files with the certificate chain and the private key; the server then speaks HTTPS. */
-  readonly tls?: TlsFiles;
+  readonly tls?: { readonly cert: string; readonly key: string };
   /** This process's worker, if any. */
   readonly worker?: Pick<Worker, 'stop'>;
   /** The placements whose places this server starts, and its address as they reach it; its own by default. */
@@ -37,12 +27,7 @@ export interface RunServerOptions extends ServerOptions {
   readonly notify?: Pick<NotifyOptions, 'post' | 'consoleUrl'>;
 }
 
-interface TlsFiles {
-  readonly cert: string;
-  readonly key: string;
-}
-
-export async function runServer(options: RunServerOptions): Promise<RunningServer> {
+export async function runServer(options: RunServerOptions) {
   const { host = DEFAULT_HOST, port, worker } = options;
   const server = createServer({ web: CONSOLE_FOLDER, hasWorker: worker !== undefined, ...options });
   // While the server handles a request, its connection is idle and must not be closed for it.
@@ -52,20 +37,22 @@ export async function runServer(options: RunServerOptions): Promise<RunningServe
   const tls = options.tls === undefined ? {} : { tls: await readTls(options.tls) };
   const listening = await listen(server, { host, port, stallMs, onError, ...tls });
   const placing = startPlacingRuns(options, server, listening.url);
-  const consoleUrl = options.notify?.consoleUrl ?? listening.url;
-  const notifier =
-    options.notify === undefined
-      ? undefined
-      : startNotifier({ ...options.notify, consoleUrl, store, logger, shutdownSignal });
+  const { consoleUrl = listening.url, post } = options.notify ?? {};
+  const notified = post === undefined ? undefined : notify({ post, consoleUrl, store, logger, shutdownSignal });
   return {
     url: listening.url,
     server,
-    async stop(stopOptions) {
+    /**
+     * Shuts down gracefully: refuses new work, lets the worker finish, then closes streams and connections. Runs that
+     * have not ended after `graceMs` are stopped: runs of orders are escalated to the inbox, all others end as canceled.
+     * Read requests are served until then.
+     */
+    stop: async (stopOptions?: { readonly graceMs?: number }) => {
       server.drain();
       await placing.stop();
       await worker?.stop(stopOptions);
       server.end();
-      await notifier?.stopped;
+      await notified;
       await listening.close();
     },
   };
@@ -147,12 +134,10 @@ export async function listen(
   return {
     /** `http://127.0.0.1:7171`. */
     url: formatUrl(host, actualPort).replace(/^http:/, tls === undefined ? 'http:' : 'https:'),
-    port: actualPort,
     /** Stops accepting connections; open ones end after their current request, after `graceMs` at the latest. */
     async close(graceMs = CLOSE_GRACE_MS) {
-      const closed = new Promise<void>((resolve) => {
-        server.close(() => resolve());
-      });
+      const closed = once(server, 'close');
+      server.close();
       server.closeIdleConnections();
       const timer = setTimeout(() => server.closeAllConnections(), graceMs);
       await closed;
@@ -162,7 +147,7 @@ export async function listen(
 }
 
 /** Reads the certificate and the key; throws `INVALID_CONFIG` if they cannot be used. */
-async function readTls({ cert, key }: TlsFiles): Promise<{ readonly cert: Buffer; readonly key: Buffer }> {
+async function readTls({ cert, key }: NonNullable<RunServerOptions['tls']>) {
   // Not repeated in a message: it would print the key.
   if ([cert, key].some((file) => file.includes('-----BEGIN')))
     throw new SluiceError(
@@ -183,16 +168,11 @@ async function readTls({ cert, key }: TlsFiles): Promise<{ readonly cert: Buffer
 }
 
 async function open(server: Server, host: string, port: number): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    const refuse = (error: NodeJS.ErrnoException): void => {
-      const message = `Cannot listen on "${host}", port ${port}: ${error.code ?? error.message}. Choose another address with --port or --host.`;
-      reject(new SluiceError('ADDRESS_UNAVAILABLE', message, { cause: error }));
-    };
-    server.once('error', refuse);
-    server.listen({ port, host, backlog: BACKLOG }, () => {
-      server.off('error', refuse);
-      resolve();
-    });
+  server.listen({ port, host, backlog: BACKLOG });
+  await once(server, 'listening').catch((error: unknown) => {
+    const reason = getErrorCode(error) ?? getErrorMessage(error);
+    const message = `Cannot listen on "${host}", port ${port}: ${reason}. Choose another address with --port or --host.`;
+    throw new SluiceError('ADDRESS_UNAVAILABLE', message, { cause: error });
   });
 }
 

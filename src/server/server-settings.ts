@@ -18,17 +18,11 @@ export interface ServerSettings extends TokenSettings {
   readonly roots: readonly string[];
   /** Executables that requests may start with engine `command`. */
   readonly commands: readonly string[];
-  /**
-   * The placements besides `local` that requests may name, with their images: the default, and others, where `*`
-   * matches any characters.
-   */
+  /** The placements besides `local` that requests may name, with the default image and others (globs). */
   readonly placements: Readonly<Record<string, Pick<ContainerSettings, 'image' | 'images'>>>;
   /** Additional agents besides the built-in engines. */
   readonly agents: Readonly<Record<string, AgentSettings>>;
-  /**
-   * The environment variables that requests may pass to agents. A request may also name a pattern, if exactly this
-   * pattern is listed.
-   */
+  /** The environment variables that requests may pass to agents, or patterns of them. */
   readonly env: readonly string[];
   /** Whether a request may use `permissions: bypass`. */
   readonly allowBypass: boolean;
@@ -38,7 +32,7 @@ export interface ServerSettings extends TokenSettings {
   readonly hosts: readonly string[];
   /** Whether browsers reach the server by HTTPS, directly or through a proxy. */
   readonly https: boolean;
-  readonly limits: ServerLimits;
+  readonly limits: Readonly<ServerLimits>;
   readonly budgets: BudgetSettings;
   /** Prices by model, for estimates of costs that engines do not report. */
   readonly prices: Readonly<Record<string, ModelPrice>>;
@@ -57,24 +51,17 @@ export type TriggerSettings = Omit<TriggerConfig, 'secret_env' | 'request'> & {
   readonly request: Readonly<Record<string, unknown>> & { readonly instructions?: string };
 };
 
-interface ServerLimits {
-  readonly bodyBytes: number;
-  /** How long a response may take; streams are excluded. */
-  readonly requestMs: number;
-  /** The maximum number of concurrent requests; more are refused. */
-  readonly requestsAtOnce: number;
-  readonly streamsAtOnce: number;
-  readonly requestsPerMinute: number;
-  /** The maximum number of wrong tokens per address and minute. */
-  readonly refusalsPerMinute: number;
-}
+type ServerLimits = typeof DEFAULT_LIMITS;
 
-export const DEFAULT_LIMITS: ServerLimits = {
+export const DEFAULT_LIMITS = {
   bodyBytes: 16 * 1024 * 1024,
+  /** How long a response may take; streams are excluded. */
   requestMs: 30_000,
+  /** The maximum number of concurrent requests; more are refused. */
   requestsAtOnce: 1024,
   streamsAtOnce: 4096,
   requestsPerMinute: 60_000,
+  /** The maximum number of wrong tokens per address and minute. */
   refusalsPerMinute: 60,
 };
 
@@ -101,30 +88,23 @@ export function readServerSettings(config: Partial<Config>, { env, cwd, localTok
     limits: { ...DEFAULT_LIMITS, ...readLimits(server.limits ?? {}) },
     budgets: config.budgets ?? {},
     prices: config.prices ?? {},
-    triggers: readTriggers(config, env),
+    // Secrets are never in the configuration file.
+    triggers: Object.fromEntries(
+      Object.entries(config.triggers ?? {}).map(([name, { secret_env, ...rest }]) => [
+        name,
+        { ...rest, secret: env[secret_env] },
+      ]),
+    ),
     schedules: config.schedules ?? {},
     approvals: config.approvals ?? [],
     sinks: (config.sinks ?? DEFAULT_SINKS).map(({ type, name = type }) => ({ name, type })),
   };
 }
 
-/** Reads the triggers, and their secrets from the environment: secrets are never in the configuration file. */
-function readTriggers(
-  { triggers = {} }: Pick<Config, 'triggers'>,
-  env: SettingsSources['env'],
-): ServerSettings['triggers'] {
-  return Object.fromEntries(
-    Object.entries(triggers).map(([name, { secret_env, ...rest }]) => [name, { ...rest, secret: env[secret_env] }]),
-  );
-}
-
 interface SettingsSources {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  /**
-   * The current user's token, for a server on loopback. It is used only if no tokens are configured; reading then needs
-   * no token.
-   */
+  /** The current user's token, on loopback without configured tokens; reading then needs no token. */
   readonly localToken?: string | undefined;
 }
 
@@ -138,9 +118,7 @@ export function readTokenSettings(
   return { tokens: [{ name: 'local', scopes: ['read', 'run', 'decide'], value: localToken }], openRead: true };
 }
 
-type LimitsConfig = NonNullable<NonNullable<Config['server']>['limits']>;
-
-function readLimits(limits: LimitsConfig): Partial<ServerLimits> {
+function readLimits(limits: NonNullable<NonNullable<Config['server']>['limits']>): Partial<ServerLimits> {
   return omitUndefined({
     bodyBytes: limits.body_bytes,
     requestMs: limits.request_s === undefined ? undefined : limits.request_s * 1000,

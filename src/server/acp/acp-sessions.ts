@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
-import type { NewSessionRequest } from '@agentclientprotocol/sdk';
+import type { ContentBlock, NewSessionRequest } from '@agentclientprotocol/sdk';
 import { SluiceError, getErrorMessage } from '../../base/index.js';
 import type { WorkContext } from '../../orders/dispatch/index.js';
 import type { Store } from '../../store/index.js';
@@ -12,7 +12,6 @@ import {
   createRequestError,
   readPrompt,
   readServers,
-  type PromptBlock,
   createTurnUpdates,
   createId,
   runTurn,
@@ -43,16 +42,6 @@ interface Session {
   servers: readonly McpServer[];
   active: { readonly run: string; isCanceled: boolean } | null;
   lastWrite: Promise<void>;
-}
-
-/** A run to replay: its FCMP events with a `seq` above `after`, up to and including `to`. */
-interface ReplayedRun {
-  readonly runId: string;
-  /** The position of its prompt in the session, from 1. */
-  readonly number: number;
-  readonly prompt: string;
-  readonly after: number;
-  readonly to: number;
 }
 
 /** One client's sessions. Each prompt is a run; a session's prompts continue the same engine session. */
@@ -142,7 +131,7 @@ export class AcpSessions {
 
   async prompt(
     id: string,
-    blocks: readonly PromptBlock[],
+    blocks: readonly ContentBlock[],
     client: TurnClient,
   ): Promise<{ run: string; result: RunResult }> {
     const session = this.#find(id);
@@ -191,9 +180,12 @@ export class AcpSessions {
     }
   }
 
-  /** Chooses the events to replay, run by run: from the newest run back, until the limits are reached. */
-  async #planReplay({ runs, turns }: StoredSession): Promise<readonly ReplayedRun[]> {
-    const replayedRuns: ReplayedRun[] = [];
+  /**
+   * Chooses the events to replay, run by run: from the newest run back, until the limits are reached. `number` is the
+   * position of a run's prompt in the session, from 1; its events have a `seq` above `after`, up to and including `to`.
+   */
+  async #planReplay({ runs, turns }: StoredSession) {
+    const replayedRuns: { runId: string; number: number; prompt: string; after: number; to: number }[] = [];
     let remaining = MAX_REPLAYED_EVENTS;
     for (const [age, runId] of runs.slice(-MAX_REPLAYED_RUNS).toReversed().entries()) {
       if (remaining === 0) break;
@@ -225,7 +217,7 @@ export class AcpSessions {
     return high;
   }
 
-  async #runPrompt(session: Session, run: string, blocks: readonly PromptBlock[], client: TurnClient) {
+  async #runPrompt(session: Session, run: string, blocks: readonly ContentBlock[], client: TurnClient) {
     const { engine } = session.stored;
     const accepts = await this.findAcceptedInputs(engine);
     const { text: prompt, attachments } = readPrompt(blocks, { name: engine, accepts });

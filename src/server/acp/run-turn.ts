@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { createUlidGenerator, getErrorMessage, SluiceError } from '../../base/index.js';
 import {
   createAcpProjection,
@@ -18,7 +19,7 @@ import {
   type McpServer,
 } from '../../runs/index.js';
 import type { RunStore } from '../../store/ports/index.js';
-import type { McpServer as AcpMcpServer } from '@agentclientprotocol/sdk';
+import type { ContentBlock, McpServer as AcpMcpServer } from '@agentclientprotocol/sdk';
 
 export interface TurnClient extends Pick<RelayOptions, 'ask' | 'who'> {
   /** Sends an update; resolves when the client has room for more. */
@@ -83,10 +84,7 @@ const OMITTED_TYPES: ReadonlySet<FcmpEvent['type']> = new Set([
   'permission.replied',
 ]);
 
-/**
- * Translates the events of one turn. From the second turn on, ids get a prefix, because engines restart their numbering
- * in each run.
- */
+/** Translates the events of one turn. From the second on, ids get a prefix: engines number each run anew. */
 export function createTurnUpdates(number: number): (event: FcmpEvent) => AcpUpdate[] {
   const projection = createAcpProjection();
   return (event) => {
@@ -131,8 +129,8 @@ interface RelayOptions {
 export class PermissionRelay {
   readonly #options: RelayOptions;
   readonly #open = new Map<string, AbortController>();
-  /** Wakes answers that wait until the run has read the previous one: the store accepts only one at a time. */
-  readonly #waiting = new Set<() => void>();
+  /** Emits `close` when a request is closed: the run has read an answer, so the store accepts the next one. */
+  readonly #events = new EventEmitter().setMaxListeners(0);
 
   constructor(options: RelayOptions) {
     this.#options = options;
@@ -152,7 +150,7 @@ export class PermissionRelay {
   #close(id: string): void {
     this.#open.get(id)?.abort();
     this.#open.delete(id);
-    for (const wake of this.#waiting) wake();
+    this.#events.emit('close');
   }
 
   async #ask(event: FcmpEvent<'permission.required'>): Promise<void> {
@@ -187,27 +185,9 @@ export class PermissionRelay {
     while (this.#open.has(id)) {
       if ((await store.postReply(runId, encodeReply(reply))) !== 'not_waiting') return;
       // The run has not read the previous answer yet.
-      await new Promise<void>((resolve) => {
-        const wake = (): void => {
-          clearTimeout(timer);
-          this.#waiting.delete(wake);
-          resolve();
-        };
-        const timer = setTimeout(wake, RETRY_MS);
-        this.#waiting.add(wake);
-      });
+      await once(this.#events, 'close', { signal: AbortSignal.timeout(RETRY_MS) }).catch(() => undefined);
     }
   }
-}
-
-export interface PromptBlock {
-  readonly type: string;
-  readonly text?: unknown;
-  readonly uri?: unknown;
-  readonly name?: unknown;
-  readonly data?: unknown;
-  readonly mimeType?: unknown;
-  readonly resource?: unknown;
 }
 
 /** Maximum number of attachments per prompt; their size is limited by the message size. */
@@ -223,7 +203,7 @@ const MAX_ATTACHMENTS = 32;
  * engine) // { text: 'Explain [a.ts](file:///w/a.ts)', attachments: [] }
  */
 export function readPrompt(
-  blocks: readonly PromptBlock[],
+  blocks: readonly ContentBlock[],
   engine: { readonly name: string; readonly accepts: AcceptedInputs },
 ): { readonly text: string; readonly attachments: readonly Attachment[] } {
   const attachments: Attachment[] = [];
@@ -244,48 +224,44 @@ export function readPrompt(
 
 const LABELS: Readonly<Record<Attachment['kind'], string>> = { image: 'Image', audio: 'Audio', file: 'File' };
 
-function readBlock(block: PromptBlock, attach: (attachment: Attachment) => string): string {
+function readBlock(block: ContentBlock, attach: (attachment: Attachment) => string): string {
   switch (block.type) {
     case 'text':
-      return toText(block.text);
+      return block.text;
     case 'resource_link':
-      return `[${toText(block.name)}](${toText(block.uri)})`;
+      return `[${block.name}](${block.uri})`;
     case 'image':
-    case 'audio':
-      return attach({ kind: block.type, ...readBytes(block.data, block.mimeType, block.type), ...readUri(block.uri) });
-    case 'resource': {
-      const resource: Readonly<Record<string, unknown>> =
-        typeof block.resource === 'object' ? { ...block.resource } : {};
-      const { text, blob, uri, mimeType } = resource;
-      if (typeof text === 'string') return `\n\n<file uri=${JSON.stringify(toText(uri))}>\n${text}\n</file>\n\n`;
-      return attach({ kind: 'file', ...readBytes(blob, mimeType ?? 'application/octet-stream'), ...readUri(uri) });
+    case 'audio': {
+      const uri = 'uri' in block ? block.uri : undefined;
+      return attach({ kind: block.type, ...readBytes(block.data, block.mimeType, block.type), ...readUri(uri) });
     }
-    default:
-      throw createRequestError(
-        `The prompt has a block of type "${block.type}". Send only text, links, images, audio and files.`,
-      );
+    case 'resource': {
+      const { resource } = block;
+      const { uri, mimeType } = resource;
+      if ('text' in resource) return `\n\n<file uri=${JSON.stringify(uri)}>\n${resource.text}\n</file>\n\n`;
+      return attach({
+        kind: 'file',
+        ...readBytes(resource.blob, mimeType ?? 'application/octet-stream'),
+        ...readUri(uri),
+      });
+    }
   }
 }
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/u;
 const MIME_TYPE = /^[\w.+-]{1,100}\/[\w.+-]{1,100}$/u;
 
-function readBytes(data: unknown, mimeType: unknown, kind = '') {
-  if (typeof data !== 'string' || !BASE64.test(data))
-    throw createRequestError('An attachment is not valid base64. Send it again.');
-  if (typeof mimeType !== 'string' || !MIME_TYPE.test(mimeType) || !mimeType.startsWith(kind))
+function readBytes(data: string, mimeType: string, kind = '') {
+  if (!BASE64.test(data)) throw createRequestError('An attachment is not valid base64. Send it again.');
+  if (!MIME_TYPE.test(mimeType) || !mimeType.startsWith(kind))
     throw createRequestError(
-      `An attachment has an invalid MIME type: ${JSON.stringify(mimeType)?.slice(0, 100) ?? 'none'}. Send an image, audio or a file.`,
+      `An attachment has an invalid MIME type: ${JSON.stringify(mimeType).slice(0, 100)}. Send an image, audio or a file.`,
     );
   return { data, mimeType };
 }
 
-function readUri(uri: unknown) {
+function readUri(uri: string | null | undefined) {
   return typeof uri === 'string' && uri.length <= 4096 ? { uri } : {};
-}
-
-function toText(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }
 
 /** Creates the error for a request that cannot be fulfilled as it is; the message explains what to change. */

@@ -1,4 +1,4 @@
-import { type FromSchema, type Schema, name, object, orNull, type ObjectSchema } from '../../base/index.js';
+import { type FromSchema, type Schema, arrayOf, name, object, orNull } from '../../base/index.js';
 
 /** The scope a token needs; `none` needs no token. */
 export type Scope = 'none' | 'read' | 'run' | 'decide' | 'worker';
@@ -24,6 +24,8 @@ export interface Endpoint {
   readonly body?: Schema;
   /** The maximum size of a body sent without a token; 4 KiB by default. */
   readonly maxAnonymousBytes?: number;
+  /** Whether pages of other origins are refused even with a token. */
+  readonly checksOrigin?: boolean;
   readonly response: {
     readonly status: 200 | 201;
     readonly media: Media;
@@ -82,17 +84,9 @@ export const pageQuery = {
   cursor: { type: 'string', maxLength: 500, description: 'The next_cursor of the previous page.' },
 } as const;
 
-export function definePage<const Item extends Schema>(items: Item): ListSchema<Item> {
-  return object({ items: { type: 'array', items }, next_cursor: orNull(name) });
+export function definePage<const Item extends Schema>(items: Item) {
+  return object({ items: arrayOf(items), next_cursor: orNull(name) });
 }
-
-type ListSchema<Item extends Schema> = ObjectSchema<
-  {
-    readonly items: { readonly type: 'array'; readonly items: Item };
-    readonly next_cursor: { readonly anyOf: readonly [typeof name, { readonly type: 'null' }] };
-  },
-  Record<never, Schema>
->;
 
 export const timeParameter = {
   type: 'string',

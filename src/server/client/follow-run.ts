@@ -44,10 +44,7 @@ const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 10_000;
 /** A connection without data for this long is dropped; the server sends three heartbeats in this time. */
 const SILENCE_MS = 45_000;
-/**
- * If a connection still receives data after this time, the failure count is reset, even if a proxy then closes it
- * before the next event.
- */
+/** If a connection still receives data after this time, failures are counted anew, even if a proxy closes it next. */
 const STABLE_MS = 10_000;
 
 /**
@@ -99,10 +96,7 @@ export async function* followRun<Protocol extends keyof ProtocolEvents = 'fcmp'>
   }
 }
 
-/**
- * Creates the cursor to resume from. Two logs on one connection have separate positions; an event's id is a position in
- * its own log.
- */
+/** Creates the cursor to resume from. Two logs on one connection have separate positions and ids. */
 function createCursor({ protocol, after }: FollowInput<keyof ProtocolEvents>) {
   if (protocol !== 'fcmp,rasp') {
     let position = after;
@@ -229,10 +223,7 @@ export interface SseEvent {
 /** Longer than any event that the server sends. */
 const MAX_EVENT_LENGTH = 64 * 1024 * 1024;
 
-/**
- * Reads server-sent events from a body. An event cut off by the end of the body is dropped; an event that is too long
- * throws a `RangeError`.
- */
+/** Reads server-sent events. A cut-off event at the end is dropped; one that is too long throws a `RangeError`. */
 export async function* readSse(
   body: ReadableStream<Uint8Array>,
   { onBytes, maxLength = MAX_EVENT_LENGTH }: { readonly onBytes?: () => void; readonly maxLength?: number } = {},

@@ -154,11 +154,6 @@ export interface ClientErrorDetails {
   readonly cause?: unknown;
 }
 
-/** The part of `node:fs` needed to read the token file. */
-interface LocalFiles {
-  readFileSync(path: string, encoding: 'utf8'): string;
-}
-
 interface NodeProcess {
   readonly env: Readonly<Record<string, string | undefined>>;
   getBuiltinModule?(name: string): unknown;
@@ -177,7 +172,7 @@ export function findToken(url: string): string | undefined {
   const { XDG_DATA_HOME: data = '', HOME: home = '' } = node.env;
   try {
     // Not imported, because this file is also loaded in browsers.
-    const files = node.getBuiltinModule('node:fs') as LocalFiles;
+    const files = node.getBuiltinModule('node:fs') as { readFileSync(path: string, encoding: 'utf8'): string };
     const os = node.getBuiltinModule('node:os') as { homedir(): string };
     const folder = data.startsWith('/') ? data : `${home.startsWith('/') ? home : os.homedir()}/.local/share`;
     const token = files.readFileSync(`${folder}/sluice/token`, 'utf8').trim();

@@ -3,7 +3,7 @@ import { omitUndefined, isSluiceError } from '../../base/index.js';
 import { markUnverified, type IssueState, type OrderRecord, type InboxItem } from '../../store/records/index.js';
 import type { OrderView } from '../api/index.js';
 import { readChange, readRace } from '../../orders/dispatch/index.js';
-import { RequestError, StaleDecisionError } from '../http/problem.js';
+import { RequestError } from '../http/problem.js';
 import { readTraceparent } from '../http/read-request.js';
 import type { Handlers } from '../http/request-checks.js';
 import { resolveAllowedFolder } from '../security/allowed-requests.js';
@@ -28,11 +28,8 @@ export function createOrderHandlers(server: ServerContext) {
     return { ...body, repo_dir: await resolveAllowedFolder(folder, { roots: settings.roots, data }) };
   }
 
-  async function listNewestOrders(issueRef: string): Promise<readonly OrderRecord[]> {
-    return (await store.listOrders({ issueRef, limit: MAX_ORDERS })).items;
-  }
-
-  async function findOrders(issueRef: string, runId: string): Promise<readonly OrderRecord[]> {
+  async function listOrders(issueRef: string, runId: string | undefined): Promise<readonly OrderRecord[]> {
+    if (runId === undefined) return (await store.listOrders({ issueRef, limit: MAX_ORDERS })).items;
     const order = await store.findOrder(issueRef, runId);
     return order === undefined ? [] : [order];
   }
@@ -58,11 +55,10 @@ export function createOrderHandlers(server: ServerContext) {
     },
     async getIssue({ params, query }) {
       const issueRef = params.ref;
-      const runId = query['run_id'];
       const issue = await store.findIssue(issueRef);
       if (issue === undefined) throw createIssueNotFoundError();
       const [orders, inbox] = await Promise.all([
-        runId === undefined ? listNewestOrders(issueRef) : findOrders(issueRef, runId),
+        listOrders(issueRef, query['run_id']),
         store.listInbox({ issueRef, open: true, limit: MAX_ORDERS }),
       ]);
       return {
@@ -136,7 +132,8 @@ export function createInboxHandlers(server: ServerContext) {
   async function addActiveRun(error: unknown, id: string): Promise<unknown> {
     if (!isSluiceError(error) || error.code !== 'CONFLICT') return error;
     const { issue_ref } = await findItem(id);
-    return new StaleDecisionError(error, (await store.findIssue(issue_ref))?.active_run_id ?? null);
+    const { active_run_id = null } = (await store.findIssue(issue_ref)) ?? {};
+    return new RequestError('CONFLICT', error.message, { cause: error, active_run_id });
   }
 
   return {

@@ -32,7 +32,7 @@ const EXPORT_TYPES: Readonly<Record<ExportFormat, string>> = {
 
 /** Creates the handlers for the outbox, sinks, executions, workers, budgets, statistics and everything that waits. */
 export function createRecordHandlers({ store, settings, guard, clock }: ServerContext) {
-  const waitingList = createWaitingList(store);
+  const readWaitingList = createWaitingList(store);
   return {
     async listOutbox({ query }) {
       const { issue_ref: issueRef } = query;
@@ -67,7 +67,7 @@ export function createRecordHandlers({ store, settings, guard, clock }: ServerCo
       tokens: guard.listTokens(),
     }),
     listBudgets: async () => reportBudgets(store, settings.budgets, clock()),
-    listWaiting: async () => waitingList.read(),
+    listWaiting: async () => readWaitingList(),
     async readStatistics({ query }) {
       const now = clock();
       const span = readStatisticsSpan(query, now);
@@ -259,10 +259,7 @@ function limitNames(limit: number): (name: string) => string {
   };
 }
 
-/**
- * Computes the percentile of counted values by nearest rank. Values must be in ascending order; there must be at least
- * one.
- */
+/** Computes the percentile by nearest rank. Values must be in ascending order; there must be at least one. */
 export function computePercentile(counted: RunCounts['durations'], fraction: number): number {
   const rank = Math.ceil(counted.reduce((sum, [, count]) => sum + count, 0) * fraction);
   let countSoFar = 0;

@@ -1,4 +1,3 @@
-import type { Context } from 'hono';
 import { RESPONSE_ALREADY_SENT } from '../http/hono.js';
 import { readIncomingMessage, readOutgoingMessage } from '../http/read-request.js';
 import { completeResponse } from '../http/responses.js';
@@ -6,11 +5,7 @@ import { findRun } from './run-view.js';
 import type { CheckedRequest, Handlers } from '../http/request-checks.js';
 import { RequestError } from '../http/problem.js';
 import type { ServerContext } from '../server-context.js';
-import {
-  createSocketConnection,
-  createWebStreamConnection,
-  type ReaderConnection,
-} from '../stream/reader-connection.js';
+import { createSocketConnection, createWebStreamConnection, keepOpen } from '../stream/reader-connection.js';
 import { createStreamHub, type StartStream } from '../stream/stream-hub.js';
 import {
   formatEnd,
@@ -24,7 +19,7 @@ import {
   createEventEncoder,
 } from '../stream/stream-protocol.js';
 import type { RunRecord } from '../../store/records/index.js';
-import type { ENDPOINTS, ResponseOf } from '../api/index.js';
+import type { Endpoint, ENDPOINTS, ResponseOf } from '../api/index.js';
 import type { EventLog } from '../../store/ports/index.js';
 import { LOG_START, comparePositions, getPosition, type LogPosition } from '../../events/index.js';
 
@@ -33,7 +28,7 @@ export function createRunEventHandlers(
 ): Pick<Handlers, 'followRun' | 'followRunByPost' | 'readHistory'> {
   const { store, logger, shutdownSignal } = server;
   const log = limitReads(store);
-  const hub = createStreamHub({ store, log, logger, shutdownSignal });
+  const hub = createStreamHub({ store, log, logger });
 
   async function prepare(run: RunRecord, protocolName: string | undefined, position: string | undefined) {
     if (protocolName !== BOTH_PROTOCOLS) {
@@ -60,7 +55,7 @@ export function createRunEventHandlers(
     const start = await prepare(run, query['protocol'], context.req.header('last-event-id') ?? query['after']);
     if (start === undefined) return new Response(null, { status: 204 });
     if (context.req.method === 'HEAD') return new Response(null, { headers: STREAM_HEADERS });
-    return sendStream(context, start, requestId);
+    return sendStream({ context, requestId, shutdownSignal }, start);
   }
 
   return {
@@ -79,10 +74,18 @@ const STREAM_HEADERS = {
 } as const;
 
 /** Starts the stream on the request's connection; without a connection, returns a web stream. */
-export function sendStream(context: Context, start: StartStream, requestId: string): Response {
+export function sendStream(
+  {
+    context,
+    requestId,
+    shutdownSignal,
+  }: Pick<CheckedRequest<Endpoint>, 'context' | 'requestId'> & Pick<ServerContext, 'shutdownSignal'>,
+  start: StartStream,
+): Response {
   const outgoing = readOutgoingMessage(context);
   if (outgoing === undefined || !('socket' in outgoing)) {
     const { connection, body } = createWebStreamConnection();
+    keepOpen(connection, shutdownSignal);
     start(connection);
     return new Response(body, { headers: STREAM_HEADERS });
   }
@@ -90,14 +93,14 @@ export function sendStream(context: Context, start: StartStream, requestId: stri
   readIncomingMessage(context)?.resume();
   const head = completeResponse(new Response(null, { headers: STREAM_HEADERS }), requestId);
   // Headers for pages of other origins are already set.
-  start(createSocketConnection(outgoing, Object.fromEntries([...head.headers, ...context.res.headers])));
+  const headers = Object.fromEntries([...head.headers, ...context.res.headers]);
+  const connection = createSocketConnection(outgoing, headers);
+  keepOpen(connection, shutdownSignal);
+  start(connection);
   return RESPONSE_ALREADY_SENT;
 }
 
-/**
- * Limits log reads to one page per turn of the event loop. Without this limit, many readers of long runs would block
- * other requests.
- */
+/** Limits log reads to one page per turn of the event loop: many readers of long runs would block other requests. */
 export function limitReads(log: Pick<EventLog, 'read'>): Pick<EventLog, 'read'> {
   const waiting: (() => void)[] = [];
 
@@ -118,10 +121,7 @@ export function limitReads(log: Pick<EventLog, 'read'>): Pick<EventLog, 'read'> 
   };
 }
 
-/**
- * The name for both of a run's logs on one connection: a browser opens at most six connections per server, across all
- * windows.
- */
+/** Both logs on one connection: a browser opens at most six connections per server, across all windows. */
 const BOTH_PROTOCOLS = 'fcmp,rasp';
 
 /**
@@ -130,46 +130,20 @@ const BOTH_PROTOCOLS = 'fcmp,rasp';
  */
 function joinStreams(starts: readonly (StartStream | undefined)[], end: string): StartStream | undefined {
   if (starts.every((start) => start === undefined)) return undefined;
-  return (connection) => {
-    let openCount = starts.length;
-    const sharedConnections = starts.map(() =>
-      shareConnection(connection, () => {
-        openCount -= 1;
-        if (openCount === 0) connection.end();
-      }),
-    );
-    for (const [index, sharedConnection] of sharedConnections.entries()) {
-      const start = starts[index];
-      if (start === undefined) {
-        sharedConnection.write(Buffer.from(end));
-        sharedConnection.end();
-      } else {
-        start(sharedConnection);
+  return (connection, endAll = () => connection.end()) => {
+    const open = new Set(starts.keys());
+    for (const [index, start] of starts.entries()) {
+      const endOne = (): void => {
+        open.delete(index);
+        if (open.size === 0) endAll();
+      };
+      if (start !== undefined) {
+        start(connection, endOne);
+        continue;
       }
+      connection.write(Buffer.from(end));
+      endOne();
     }
-  };
-}
-
-function shareConnection(connection: ReaderConnection, onEnd: () => void): ReaderConnection {
-  let isEnded = false;
-  return {
-    get unsent() {
-      return connection.unsent;
-    },
-    get isClosed() {
-      return isEnded || connection.isClosed;
-    },
-    write(bytes) {
-      if (!isEnded) connection.write(bytes);
-    },
-    drained: async () => connection.drained(),
-    onClose: (callback) => connection.onClose(callback),
-    end() {
-      if (isEnded) return;
-      isEnded = true;
-      onEnd();
-    },
-    destroy: () => connection.destroy(),
   };
 }
 

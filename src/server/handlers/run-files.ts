@@ -35,15 +35,18 @@ const PREVIEW = { type: 'text/plain; charset=utf-8', maxBytes: MAX_BYTES } as co
 /** Creates the handlers that list, preview and export a run's files, and export runs and parse inputs as suite cases. */
 export function createRunFileHandlers(server: ServerContext) {
   const { store, secrets, wrappers, clock } = server;
-  const openFolder = async (record: RunRecord): Promise<RunFolder> => {
-    const { folder } = (await findRunFiles(server, record)) ?? {};
+  const findFiles = async (id: string) => {
+    const record = await findRun(store, id);
+    return { record, ...(await findRunFiles(server, record)) };
+  };
+  const openFolder = async (id: string) => {
+    const { record, folder } = await findFiles(id);
     if (folder === undefined) throw createFilesMissingError(record);
-    return folder;
+    return { record, folder };
   };
   return {
     async listRunFiles({ params }) {
-      const record = await findRun(store, params.id);
-      const { folder, source = null } = (await findRunFiles(server, record)) ?? {};
+      const { record, folder, source = null } = await findFiles(params.id);
       const evidence = folder === undefined ? [] : await listEvidence(folder);
       const artifacts = await listArtifacts(record, folder);
       const listedArtifacts = artifacts.slice(0, MAX_ARTIFACTS).map(async ({ path, change }) => ({
@@ -60,44 +63,38 @@ export function createRunFileHandlers(server: ServerContext) {
       };
     },
     async readEvidence({ params, query, context, requestId }) {
-      const folder = await openFolder(await findRun(store, params.id));
+      const { folder } = await openFolder(params.id);
       const file = (await listEvidence(folder)).find(({ name }) => name === query['name']);
       const handle = await file?.open().catch(() => undefined);
-      if (handle === undefined) throw createFileNotFoundError();
       return createFileResponse(context, { handle, requestId, ...PREVIEW });
     },
     async readArtifact({ params, query, context, requestId }) {
-      const record = await findRun(store, params.id);
-      const { folder } = (await findRunFiles(server, record)) ?? {};
+      const { record, folder } = await findFiles(params.id);
       if (folder === undefined && !isExecutedHere(record)) throw createFilesMissingError(record);
       const artifacts = await listArtifacts(record, folder);
       const artifact = artifacts.find(({ path }) => path === query['path']);
       const handle = artifact === undefined ? undefined : await openArtifact(record, folder, artifact.path);
-      if (handle === undefined) throw createFileNotFoundError();
       return createFileResponse(context, { handle, requestId, ...PREVIEW });
     },
     async readRaw({ params, context, requestId }) {
-      const record = await findRun(store, params.id);
-      const { folder } = (await findRunFiles(server, record)) ?? {};
+      const { record, folder } = await findFiles(params.id);
       const handle = await openRaw(record, folder, params.attempt, params.stream);
       return createFileResponse(context, { handle, type: 'application/octet-stream', requestId });
     },
     async exportRun({ params, context }) {
-      const record = await findRun(store, params.id);
-      const folder = await openFolder(record);
+      const { record, folder } = await openFolder(params.id);
       const isHead = context.req.method === 'HEAD';
       const body = isHead ? null : streamBody(tarRun(listExportFiles(folder), record.id));
       return createDownload(body, 'application/x-tar', `${record.id}.tar`);
     },
     async reportRun({ params }) {
-      const record = await findRun(store, params.id);
-      const source = { store, secrets, openFolder: async () => openFolder(record) };
-      const { html } = await renderRunReport(source, record.id);
-      return createDownload(html, 'text/html; charset=utf-8', `${record.id}.html`);
+      const { id } = await findRun(store, params.id);
+      const source = { store, secrets, openFolder: async () => (await openFolder(id)).folder };
+      const { html } = await renderRunReport(source, id);
+      return createDownload(html, 'text/html; charset=utf-8', `${id}.html`);
     },
     async exportRunCase({ params }) {
-      const record = await findRun(store, params.id);
-      const folder = await openFolder(record);
+      const { record, folder } = await openFolder(params.id);
       return createCaseDownload(await makeRunCase({ record, folder, store, wrappers, secrets, clock }));
     },
     async exportTextCase({ body }) {
@@ -108,10 +105,7 @@ export function createRunFileHandlers(server: ServerContext) {
   } satisfies Partial<Handlers>;
 }
 
-/**
- * Opens an artifact. The working folder is used only if the run was executed on this host: on another host, the same
- * path is a different file.
- */
+/** Opens an artifact. The working folder counts only on the host of the run: elsewhere its path is a different file. */
 async function openArtifact(
   record: RunRecord,
   folder: RunFolder | undefined,
@@ -124,14 +118,6 @@ async function openArtifact(
 async function measureArtifact(record: RunRecord, folder: RunFolder | undefined, path: string): Promise<number | null> {
   const size = isExecutedHere(record) ? await getSizeInside(record.spec.workdir, path) : null;
   return size ?? (await getSize(async () => openArtifact(record, folder, path))) ?? null;
-}
-
-/** Creates the error for an unknown file. The message does not quote the name, because it can be any string. */
-function createFileNotFoundError(): RequestError {
-  return new RequestError(
-    'FILE_NOT_FOUND',
-    'File not found: it does not belong to this run, was deleted, or is on another host. GET /v1/runs/{id}/files lists the files.',
-  );
 }
 
 async function openRaw(
@@ -242,12 +228,6 @@ function createFilesMissingError(record: Pick<RunRecord, 'owner' | 'state'>): Re
   return new RequestError('FILE_NOT_FOUND', `The files of the run are not on this host: ${reason}.`);
 }
 
-interface EvidenceFile {
-  readonly name: string;
-  readonly size: number;
-  open: OpenFile;
-}
-
 /** Files that an agent received or wrote. */
 const WORK_FILES = ['work_order.json', ...RESULT_FILES] as const;
 const ATTEMPT_FILES: readonly AttemptFile[] = ['stdout', 'stderr', 'pty', 'stdin', 'meta', 'fsDiff', 'timing'];
@@ -255,9 +235,9 @@ const ATTEMPT_FILES: readonly AttemptFile[] = ['stdout', 'stderr', 'pty', 'stdin
 const MAX_ATTEMPTS = 20;
 
 /** Lists the files of a run that someone needs to verify a decision: known names and regular files only. */
-async function listEvidence(folder: RunFolder): Promise<readonly EvidenceFile[]> {
+async function listEvidence(folder: RunFolder) {
   const attempts = (await folder.attempts()).slice(-MAX_ATTEMPTS);
-  const candidates: Omit<EvidenceFile, 'size'>[] = [
+  const candidates: readonly { readonly name: string; readonly open: OpenFile }[] = [
     ...WORK_FILES.map((name) => ({ name, open: async () => folder.openWorkFile(name) })),
     ...attempts.flatMap((attempt) =>
       ATTEMPT_FILES.map((file) => ({
@@ -282,13 +262,8 @@ async function getSize(open: OpenFile): Promise<number | undefined> {
   }
 }
 
-interface Artifact {
-  readonly path: string;
-  readonly change: keyof FsDiff;
-}
-
 /** Lists the files that a run changed; while it is running, only the changes of ended attempts. */
-async function listArtifacts({ result }: RunRecord, folder: RunFolder | undefined): Promise<readonly Artifact[]> {
+async function listArtifacts({ result }: RunRecord, folder: RunFolder | undefined) {
   const changes = result?.artifacts ?? (folder === undefined ? NO_CHANGES : await readChanges(folder));
   return (['created', 'modified', 'deleted'] as const).flatMap((change) =>
     changes[change].filter(isArtifactPath).map((path) => ({ path, change })),
@@ -312,7 +287,8 @@ async function readChanges(folder: RunFolder): Promise<FsDiff> {
 
 /** A file to send. Browsers never render it, because an agent might have written it. */
 interface FileResponse {
-  readonly handle: ReadableFile;
+  /** Undefined if there is no such file. */
+  readonly handle: ReadableFile | undefined;
   readonly type: 'application/octet-stream' | 'text/plain; charset=utf-8';
   /** The maximum number of bytes in one response; the header `x-total-bytes` has the total. */
   readonly maxBytes?: number;
@@ -322,6 +298,12 @@ interface FileResponse {
 /** Sends an open file, or the requested part of it, and closes it. */
 async function createFileResponse(context: Context, file: FileResponse): Promise<Response> {
   const { handle, type, maxBytes = Number.POSITIVE_INFINITY, requestId } = file;
+  if (handle === undefined)
+    // The message does not quote the name, because it can be any string.
+    throw new RequestError(
+      'FILE_NOT_FOUND',
+      'File not found: it does not belong to this run, was deleted, or is on another host. GET /v1/runs/{id}/files lists the files.',
+    );
   const { size } = await handle.stat().catch(async (error: unknown) => {
     await handle.close();
     throw error;
@@ -353,21 +335,15 @@ function createRangeProblem(size: number, requestId: string): Response {
   return createProblemResponse(problem, requestId, { 'content-range': `bytes */${size}` });
 }
 
-/** A range of bytes; `to` is exclusive. */
-interface ByteSpan {
-  readonly from: number;
-  readonly to: number;
-}
-
 /**
  * Parses a `Range` header. Undefined means the whole file, which is also the result for an invalid header or multiple
- * ranges; `unsatisfiable` means that the range is outside the file.
+ * ranges; `unsatisfiable` means that the range is outside the file. `to` is exclusive.
  *
  * @example
  * parseByteRange('bytes=10-19', 100) // { from: 10, to: 20 }
  * parseByteRange('bytes=-5', 100) // { from: 95, to: 100 }
  */
-export function parseByteRange(header: string | undefined, size: number): ByteSpan | 'unsatisfiable' | undefined {
+export function parseByteRange(header: string | undefined, size: number) {
   const [, first, last] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '') ?? [];
   if (first === undefined || last === undefined || (first === '' && last === '')) return undefined;
   if (first === '') {

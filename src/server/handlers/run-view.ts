@@ -1,4 +1,4 @@
-import { omitUndefined, truncate } from '../../base/index.js';
+import { omitUndefined, setLatest, truncate } from '../../base/index.js';
 import type { RunSummary, RunView } from '../api/index.js';
 import type { RunRecord, RunResult } from '../../store/records/index.js';
 import type { Maintenance } from '../../store/index.js';
@@ -10,18 +10,12 @@ export function toRunView({ owner, lease_until: _, ...record }: RunRecord): RunV
   return { engine: record.spec.engine, ...record, ...pickHost(owner?.host) };
 }
 
-/**
- * Returns an object with the host, or an empty object if it is unknown. The host of an unclaimed run is an empty
- * string.
- */
+/** Returns an object with the host; empty if it is unknown. The host of an unclaimed run is an empty string. */
 export function pickHost(host: string | undefined): { readonly host?: string } {
   return host === undefined || host === '' ? {} : { host };
 }
 
-/**
- * Converts a run for a list. Prompts and messages are shortened, and schemas and values are omitted, to limit the page
- * size.
- */
+/** Converts a run for a list: prompts and messages are shortened, schemas and values omitted, to keep pages small. */
 export function summarizeRun(record: RunRecord, title: string): RunSummary {
   const { prompt, command, model, mode, permissions, workdir } = record.spec;
   const program = command?.[0];
@@ -65,8 +59,7 @@ export function createTitles(store: Pick<OrderStore, 'findOrder'>): (record: Run
     const found = order === null ? undefined : await store.findOrder(order.issue_ref, order.run_id);
     const title = readTitle(found?.order.instructions ?? spec.prompt ?? spec.command?.join(' ') ?? '');
     if (found === undefined) return title;
-    if (ofOrders.size >= MAX_TITLES) ofOrders.clear();
-    ofOrders.set(id, title);
+    setLatest(ofOrders, MAX_TITLES, id, title);
     return title;
   };
 }

@@ -188,6 +188,7 @@ interface ReplyOptions {
 const POLL_MS = 250;
 /** Larger than any sequence number of an event. */
 const LAST_SEQ = 999_999_999;
+const PAGE_SIZE = 1000;
 
 /**
  * Stores a reply to a waiting run, and returns once the run has received it. A reply that is only stored is not
@@ -197,12 +198,13 @@ export async function replyToRun(options: ReplyOptions, id: string, text: string
   const { store } = options;
   const reply = encodeReply(text);
   if (reply.trim() === '') throw new SluiceError('INVALID_REPLY', 'The reply is empty. Send some text.');
-  // A reply starts the next attempt, which shows that the run has received it.
-  const attempt = await findLastAttempt(store, id);
+  const readQuestions = createAttemptReader(store, id, await findLastAttempt(store, id));
+  const { open, asksForText } = await readQuestions();
   // Otherwise the run would not accept it, and an answer to the request would have to wait for it.
-  if (await needsChoice(store, id, attempt)) return 'not_waiting';
+  if (open.size > 0 && !asksForText) return 'not_waiting';
   return post(options, id, reply, {
-    isReceived: async () => (await findAttemptAfter(store, id, attempt)) !== undefined,
+    // A reply starts the next attempt, which shows that the run has received it.
+    isReceived: async () => (await readQuestions()).isOver,
     name: 'reply',
     advice: 'Start another run with the question and the answer in its prompt.',
   });
@@ -214,47 +216,22 @@ export async function replyToRun(options: ReplyOptions, id: string, text: string
  */
 export async function answerPermission(options: ReplyOptions, id: string, reply: PermissionReply) {
   const { store } = options;
-  const { interaction_id: interaction } = reply;
+  const { interaction_id: interaction, option_id: optionId } = reply;
   const attempt = Number(/^px_(?<attempt>\d{1,6})_\d{1,9}$/u.exec(interaction)?.groups?.['attempt'] ?? 0);
-  const found: { question: RaspData<'interaction.permission.required'> | null; isAnswered: boolean } = {
-    question: null,
-    isAnswered: false,
-  };
-  let after = `${attempt}:0`;
-  /** Looks for the request and its answer in the events of its attempt; each event is read once. */
-  const readNewEvents = async (): Promise<void> => {
-    if (attempt === 0 || found.isAnswered) return;
-    for await (const event of readRasp(store, id, after)) {
-      after = `${event.attempt_number}:${event.seq}`;
-      if (event.attempt_number > attempt) found.isAnswered = true;
-      else if (isRasp(event, 'interaction.permission.required')) {
-        if (event.data.interaction_id === interaction) found.question = event.data;
-      } else if (isRasp(event, 'interaction.permission.replied')) {
-        if (event.data.interaction_id === interaction) found.isAnswered = true;
-      }
-      if (found.isAnswered) return;
-    }
-  };
-  await readNewEvents();
-  const { question } = found;
-  if (question === null) return (await store.findRun(id)) === undefined ? 'not_found' : 'not_waiting';
-  const keep = async (): Promise<void> => store.keepRefusedAnswer(id, { ...reply, at: new Date().toISOString() });
-  if (!question.options.some((option) => option.id === reply.option_id)) {
-    const optionIds = question.options.map((option) => option.id).join(', ');
-    throw new RequestError(
-      'INVALID_BODY',
-      `The permission request has no option "${reply.option_id}". Use one of: ${optionIds}.`,
-    );
+  const readQuestions = createAttemptReader(store, id, attempt);
+  const { permissions, open } = await readQuestions();
+  const question = permissions.get(interaction);
+  if (question === undefined) return (await store.findRun(id)) === undefined ? 'not_found' : 'not_waiting';
+  const optionIds = question.options.map((option) => option.id);
+  if (!optionIds.includes(optionId)) {
+    const message = `The permission request has no option "${optionId}". Use one of: ${optionIds.join(', ')}.`;
+    throw new RequestError('INVALID_BODY', message);
   }
-  const isReceived = async (): Promise<boolean> => {
-    await readNewEvents();
-    return found.isAnswered;
-  };
-  const refused = found.isAnswered ? 'not_waiting' : undefined;
+  const keep = async (): Promise<void> => store.keepRefusedAnswer(id, { ...reply, at: new Date().toISOString() });
+  const isReceived = async (): Promise<boolean> => !(await readQuestions()).open.has(interaction);
   try {
-    const status =
-      refused ??
-      (await post(options, id, encodeReply(reply), { isReceived, name: 'answer', advice: 'Start another run.' }));
+    const posted = { isReceived, name: 'answer', advice: 'Start another run.' };
+    const status = open.has(interaction) ? await post(options, id, encodeReply(reply), posted) : 'not_waiting';
     if (status === 'not_waiting') await keep();
     return status;
   } catch (error) {
@@ -303,43 +280,37 @@ async function post(
 
 async function findLastAttempt(store: ReplyOptions['store'], id: string): Promise<number> {
   for (let last = 1; ;) {
-    const next = await findAttemptAfter(store, id, last);
-    if (next === undefined) return last;
-    last = next;
+    const [next] = await store.read({ runId: id, protocol: 'rasp', after: `${last}:${LAST_SEQ}`, limit: 1 });
+    if (next?.protocol !== 'rasp') return last;
+    last = next.event.attempt_number;
   }
 }
 
-async function findAttemptAfter(
-  store: ReplyOptions['store'],
-  id: string,
-  attempt: number,
-): Promise<number | undefined> {
-  const [first] = await store.read({ runId: id, protocol: 'rasp', after: `${attempt}:${LAST_SEQ}`, limit: 1 });
-  return first?.protocol === 'rasp' ? first.event.attempt_number : undefined;
-}
-
-const PAGE_SIZE = 1000;
-
-/** Whether an attempt waits for the answers to permission requests, and asks nothing that text could answer. */
-async function needsChoice(store: ReplyOptions['store'], id: string, attempt: number): Promise<boolean> {
+/** Creates a function that returns what an attempt has asked so far, and what is still open; each event is read once. */
+function createAttemptReader(store: ReplyOptions['store'], id: string, attempt: number) {
+  const permissions = new Map<string, RaspData<'interaction.permission.required'>>();
   const open = new Set<string>();
-  for await (const event of readRasp(store, id, `${attempt}:0`)) {
-    if (isRasp(event, 'interaction.user_input.required')) return false;
-    if (isRasp(event, 'interaction.permission.required')) open.add(event.data.interaction_id);
-    else if (isRasp(event, 'interaction.permission.replied')) open.delete(event.data.interaction_id);
-  }
-  return open.size > 0;
-}
+  const questions = { permissions, open, asksForText: false, isOver: false };
+  let after = `${attempt}:0`;
 
-/** Reads the RASP events of a run after a position, page by page. */
-async function* readRasp(store: ReplyOptions['store'], id: string, start: string): AsyncGenerator<RaspEvent> {
-  for (let after = start, isLast = false; !isLast;) {
-    const page = await store.read({ runId: id, protocol: 'rasp', after, limit: PAGE_SIZE });
-    isLast = page.length < PAGE_SIZE;
-    for (const emitted of page) {
-      if (emitted.protocol !== 'rasp') continue;
-      after = `${emitted.event.attempt_number}:${emitted.event.seq}`;
-      yield emitted.event;
-    }
+  function add(event: RaspEvent): void {
+    after = `${event.attempt_number}:${event.seq}`;
+    if (event.attempt_number > attempt) {
+      questions.isOver = true;
+      open.clear();
+    } else if (isRasp(event, 'interaction.user_input.required')) questions.asksForText = true;
+    else if (isRasp(event, 'interaction.permission.required')) {
+      permissions.set(event.data.interaction_id, event.data);
+      open.add(event.data.interaction_id);
+    } else if (isRasp(event, 'interaction.permission.replied')) open.delete(event.data.interaction_id);
   }
+
+  return async () => {
+    for (let isLast = false; !isLast && !questions.isOver;) {
+      const page = await store.read({ runId: id, protocol: 'rasp', after, limit: PAGE_SIZE });
+      isLast = page.length < PAGE_SIZE;
+      for (const emitted of page) if (emitted.protocol === 'rasp' && !questions.isOver) add(emitted.event);
+    }
+    return questions;
+  };
 }

@@ -11,10 +11,7 @@ import type { ScheduleView } from '../../store/records/index.js';
 
 const PER_MINUTE = 30;
 
-/**
- * The maximum lengths of an issue's title and body, which become instructions. The instructions of an order may have
- * 30,000 characters.
- */
+/** An issue's title and body become instructions, and the instructions of an order may have 30,000 characters. */
 const TITLE_LENGTH = 500;
 const BODY_LENGTH = 20_000;
 
@@ -36,7 +33,7 @@ export function createTriggerHandlers(server: ServerContext): Pick<Handlers, 're
       const header = (word: string): string | undefined => context.req.header(word);
       const { secret = '' } = trigger ?? {};
       // The same message for an unknown trigger and a wrong signature, so callers cannot find out which triggers exist.
-      if (trigger === undefined || secret === '' || !isAuthentic(trigger.type, secret, bytes, header)) {
+      if (trigger === undefined || secret === '' || !FORGES[trigger.type].isAuthentic(secret, bytes, header)) {
         throw new RequestError(
           'SIGNATURE_REFUSED',
           'No trigger with this name accepts the signature. Check the URL, the webhook secret, and "triggers" in the configuration.',
@@ -44,11 +41,12 @@ export function createTriggerHandlers(server: ServerContext): Pick<Handlers, 're
       }
       if (limits.get(name)?.take(name) === false)
         throw new RequestError('TOO_MANY_REQUESTS', 'Too many deliveries to this trigger. Try again in a minute.');
-      const event = readIssueEvent(trigger.type, trigger.label, body, header);
+      const forge = FORGES[trigger.type];
+      const event = forge.readEvent(trigger.label, body, header);
       const reason = 'ignored' in event ? event.ignored : findReasonToIgnore(trigger, event);
       if ('ignored' in event || reason !== undefined) return { status: 'ignored', ...omitUndefined({ reason }) };
       const caller = `trigger:${name}`;
-      const request_id = `${caller}:${readDeliveryId(trigger.type, bytes, header)}`;
+      const request_id = `${caller}:${readDeliveryId(forge, bytes, header)}`;
       try {
         const { record, repeated } = await lead.submit(
           { ...createRequest(trigger, event), request_id },
@@ -94,8 +92,6 @@ function createRequest(trigger: TriggerSettings, { repository, number, title, bo
   return { ...fields, ...trigger.repositories[repository], issue_ref, instructions: text };
 }
 
-type TriggerType = TriggerSettings['type'];
-
 interface LabeledIssue {
   /** `owner/repo`, or `group/project`. */
   readonly repository: string;
@@ -109,51 +105,51 @@ interface LabeledIssue {
 /** Reads a header by its lower-case name. */
 type ReadHeader = (name: string) => string | undefined;
 
-/** Whether the sender of a delivery knows the secret: GitHub signs the body with it, GitLab sends it. */
-function isAuthentic(type: TriggerType, secret: string, body: Uint8Array, header: ReadHeader): boolean {
-  switch (type) {
-    case 'github': {
-      const expected = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
-      return isSame(header('x-hub-signature-256') ?? '', expected);
-    }
-    case 'gitlab':
-      return isSame(header('x-gitlab-token') ?? '', secret);
-  }
+interface Forge {
+  /** Whether the sender of a delivery knows the secret: GitHub signs the body with it, GitLab sends it. */
+  readonly isAuthentic: (secret: string, body: Uint8Array, header: ReadHeader) => boolean;
+  /** The headers with the id of a delivery; a repeated delivery has the same id. */
+  readonly deliveryHeaders: readonly string[];
+  /** Reads the issue that an event added the label to. For any other event, returns the reason why it is ignored. */
+  readonly readEvent: (
+    label: string,
+    payload: unknown,
+    header: ReadHeader,
+  ) => LabeledIssue | { readonly ignored: string };
 }
+
+const FORGES: Readonly<Record<TriggerSettings['type'], Forge>> = {
+  github: {
+    isAuthentic: (secret, body, header) =>
+      isSame(header('x-hub-signature-256') ?? '', `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`),
+    deliveryHeaders: ['x-github-delivery'],
+    readEvent: readGitHub,
+  },
+  gitlab: {
+    isAuthentic: (secret, _, header) => isSame(header('x-gitlab-token') ?? '', secret),
+    deliveryHeaders: ['idempotency-key', 'x-gitlab-event-uuid'],
+    readEvent: readGitLab,
+  },
+};
 
 /** Compares in constant time. */
 function isSame(actual: string, expected: string): boolean {
   return timingSafeEqual(hash(actual), hash(expected));
 }
 
-function hash(word: string): Buffer {
-  return createHash('sha256').update(word).digest();
+function hash(text: string | Uint8Array): Buffer {
+  return createHash('sha256').update(text).digest();
 }
 
 const DELIVERY_ID = /^[\w-]{8,100}$/;
 
-/**
- * Returns a delivery's id: the forge's id or, if missing, the hash of the body. A repeated delivery has the same id.
- */
-function readDeliveryId(type: TriggerType, body: Uint8Array, header: ReadHeader): string {
-  const deliveryId =
-    type === 'github' ? header('x-github-delivery') : (header('idempotency-key') ?? header('x-gitlab-event-uuid'));
-  return deliveryId !== undefined && DELIVERY_ID.test(deliveryId)
-    ? deliveryId
-    : createHash('sha256').update(body).digest('hex');
+/** Returns a delivery's id: the forge's id or, if missing, the hash of the body. */
+function readDeliveryId({ deliveryHeaders }: Forge, body: Uint8Array, header: ReadHeader): string {
+  const id = deliveryHeaders.map(header).find((sent) => sent !== undefined) ?? '';
+  return DELIVERY_ID.test(id) ? id : hash(body).toString('hex');
 }
 
-/** Reads the issue that an event added the label to. For any other event, returns the reason why it is ignored. */
-function readIssueEvent(
-  type: TriggerType,
-  label: string,
-  payload: unknown,
-  header: ReadHeader,
-): LabeledIssue | { readonly ignored: string } {
-  return type === 'github' ? readGitHub(label, payload, header) : readGitLab(label, payload);
-}
-
-function readGitHub(label: string, payload: unknown, header: ReadHeader): LabeledIssue | { readonly ignored: string } {
+function readGitHub(label: string, payload: unknown, header: ReadHeader) {
   if (header('x-github-event') !== 'issues') return { ignored: 'not an issue event' };
   const addedLabel = readText(payload, 'action') === 'labeled' ? readText(getMember(payload, 'label'), 'name') : '';
   if (addedLabel !== label) return { ignored: 'the label was not added' };
@@ -168,7 +164,7 @@ function readGitHub(label: string, payload: unknown, header: ReadHeader): Labele
   };
 }
 
-function readGitLab(label: string, payload: unknown): LabeledIssue | { readonly ignored: string } {
+function readGitLab(label: string, payload: unknown) {
   if (readText(payload, 'object_kind') !== 'issue') return { ignored: 'not an issue event' };
   const issue = getMember(payload, 'object_attributes');
   const action = readText(issue, 'action');

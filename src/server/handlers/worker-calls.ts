@@ -19,9 +19,8 @@ import { ARTIFACT_FOLDER, getIncomingPath, getRunFolderPath, isArtifactPath } fr
 export type WorkerCall = FromSchema<typeof workerCallSchema>;
 
 /**
- * Creates the calls of workers. Casts follow the schemas of the endpoint, which have checked these values.
- * The store itself refuses calls of a claim that is no longer valid; all others read the
- * record first.
+ * Creates the calls of workers. Casts follow the schemas of the endpoint, which have checked these values. The store
+ * itself refuses calls of a claim that is no longer valid; all others read the record first.
  */
 export function createWorkerCalls(server: ServerContext, leaseMs: number) {
   const { store, data, clock, logger, settings } = server;
@@ -250,11 +249,7 @@ const ARTIFACT = new RegExp(`^\\${ARTIFACT_FOLDER}(?:/(?!\\.?(?:/|$))[^/]+)+$`, 
 /** The maximum size of an uploaded file: larger than what a run may record by default. */
 const MAX_FILE_BYTES = 4 * 1024 * 1024 * 1024;
 
-interface RunBytes {
-  readonly path: string;
-  readonly offset: number;
-  readonly data: string;
-}
+type RunBytes = Extract<WorkerCall, { readonly call: 'bytes' }>['files'][number];
 
 /**
  * Writes bytes to a file of a run folder, at its end; an offset of 0 replaces the file. Returns the size of the file: if

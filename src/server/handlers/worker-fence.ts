@@ -2,10 +2,7 @@ import type { RunRecord } from '../../store/records/index.js';
 import { RequestError } from '../http/problem.js';
 import type { Caller } from '../security/tokens.js';
 
-/**
- * Returns the start of the worker ids that a caller may use. Token names and run tokens cannot collide, nor can the
- * tokens "a" and "a/b".
- */
+/** Returns the start of a caller's worker ids. Token names, run tokens, and the tokens "a" and "a/b" cannot collide. */
 export function getPrefix({ name, isRun = false }: Caller): string {
   return isRun ? name : `worker:${encodeURIComponent(name)}`;
 }

@@ -1,21 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { findWrapper, type Check, type Repo, type Wrapper } from '../../orders/index.js';
+import { findWrapper } from '../../orders/index.js';
 import { DEFAULT_LEASE_MS } from '../../orders/dispatch/index.js';
-import type { ClaimedRun } from '../../store/ports/index.js';
-import {
-  PLACEMENT_FIELDS,
-  type RunRecord,
-  type RunSpec,
-  type WorkerIdentity,
-  type Labels,
-} from '../../store/records/index.js';
+import type { ClaimedRun, RunClaim } from '../../store/ports/index.js';
+import { PLACEMENT_FIELDS, type RunRecord, type RunSpec, type WorkerIdentity } from '../../store/records/index.js';
 import { omitUndefined, getErrorMessage, type Logger } from '../../base/index.js';
-import { WORKER_PROTOCOL } from '../api/index.js';
+import { WORKER_PROTOCOL, type BodyOf, type Endpoint, type ENDPOINTS } from '../api/index.js';
 import type { Context } from 'hono';
 import { RequestError } from '../http/problem.js';
 import { readOutgoingMessage } from '../http/read-request.js';
-import type { CheckedRequest, Handler, Handlers } from '../http/request-checks.js';
-import type { Endpoint } from '../api/index.js';
+import type { Handler, Handlers } from '../http/request-checks.js';
 import type { Caller } from '../security/tokens.js';
 import type { ServerContext } from '../server-context.js';
 import { sendStream } from './run-events.js';
@@ -23,28 +16,28 @@ import { createWorkerCalls, type WorkerCall } from './worker-calls.js';
 import { createNotHeldError, getPrefix, isHeldBy, isOwn, requireOwn } from './worker-fence.js';
 import type { QueueNotifications } from '../../store/index.js';
 
-interface DescribedClaim extends ClaimedRun {
-  readonly wrapper: Wrapper | null;
-  readonly checks: Readonly<Record<string, Check>>;
-  readonly repo: Repo | null;
-}
-
 /** Removes what says where a run is executed, except in a container: a worker in a pod has no engine for one. */
 function omitPlacement<T extends Pick<RunSpec, 'placement'>>(fields: T): T {
   if (fields.placement === 'container') return fields;
-  return Object.fromEntries(Object.entries(fields).filter(([key]) => !isPlacementField(key))) as T;
-}
-
-function isPlacementField(key: string): boolean {
-  return PLACEMENT_FIELDS.some((field) => field === key);
+  const kept = Object.entries(fields).filter(([key]) => !PLACEMENT_FIELDS.some((field) => field === key));
+  return Object.fromEntries(kept) as T;
 }
 
 type WorkerHandlers = Pick<Handlers, 'reportWorker' | 'claimRun' | 'placeRun' | 'watchWork' | 'callAsWorker'>;
 
 type ClaimBody = Parameters<WorkerHandlers['claimRun']>[0]['body'];
 
-/** Streams send a comment this often: a connection without traffic would be closed. */
-const HEARTBEAT_MS = 15_000;
+/** Which runs a worker takes. */
+type Wanted = Pick<RunClaim, 'kinds' | 'workerTypes' | 'labels'>;
+
+function readWanted({ kinds, worker_types: workerTypes, labels }: BodyOf<typeof ENDPOINTS.placeRun>): Wanted {
+  return omitUndefined({ kinds, workerTypes, labels });
+}
+
+/** The fields of every claim for a worker. */
+function readWorker({ worker_id, host, pid, pid_started }: WorkerIdentity): WorkerIdentity {
+  return { worker_id, host, pid, pid_started };
+}
 
 /** Creates the handlers for workers without a database. Each call is checked against the claim that it names. */
 export function createWorkerHandlers(server: ServerContext): WorkerHandlers {
@@ -54,15 +47,16 @@ export function createWorkerHandlers(server: ServerContext): WorkerHandlers {
   const queue = createClaimQueue<ClaimBody>({
     store,
     logger,
-    async claimNext({ worker_id, host, pid, pid_started, kinds, worker_types: workerTypes, labels, is_last }, watch) {
+    async claimNext(claim, { watcher, isLast }) {
       checkAcceptsWork();
       return store.claimRun({
-        worker: { worker_id, host, pid, pid_started },
+        worker: readWorker(claim),
         leaseMs,
         now: clock(),
         concurrency: concurrencyByType,
-        ...omitUndefined({ kinds, workerTypes, labels, watcher: watch.watcher }),
-        isLast: is_last === true && watch.isLast,
+        ...readWanted(claim),
+        ...omitUndefined({ watcher }),
+        isLast: claim.is_last === true && isLast,
       });
     },
     release: async ({ record: { id, owner } }) =>
@@ -70,7 +64,7 @@ export function createWorkerHandlers(server: ServerContext): WorkerHandlers {
   });
 
   /** Adds what the worker needs to execute a run: the order's own wrapper, checks and repository, no others. */
-  function describeClaim({ record, order, unresolved }: ClaimedRun): DescribedClaim {
+  function describeClaim({ record, order, unresolved }: ClaimedRun) {
     if (order === null) return { record, order, unresolved, wrapper: null, checks: {}, repo: null };
     const { worker, repo, checks: requested } = order.order;
     // A wrapper or check that is no longer configured is reported by the worker, as the result of its order.
@@ -87,7 +81,7 @@ export function createWorkerHandlers(server: ServerContext): WorkerHandlers {
   }
 
   /** Lets one process take over the run that was claimed for its token. Its place was chosen: there it runs locally. */
-  async function takePlaced(id: string, caller: Caller, worker: WorkerIdentity): Promise<DescribedClaim> {
+  async function takePlaced(id: string, caller: Caller, worker: WorkerIdentity) {
     const taken = await store.takePlaced({ id, from: caller.name, worker, leaseMs, now: clock() });
     if (taken === undefined) throw createNotHeldError();
     const { record, wrapper, ...rest } = describeClaim(taken);
@@ -100,16 +94,14 @@ export function createWorkerHandlers(server: ServerContext): WorkerHandlers {
 
   async function adopt(id: string, body: Extract<WorkerCall, { readonly call: 'adopt' }>, caller: Caller) {
     requireOwn(caller, body.from);
-    const { from, worker_id, host, pid, pid_started } = body;
-    const worker = { worker_id, host, pid, pid_started };
-    const record = await store.adoptRun({ id, from, worker, leaseMs, now: clock() });
+    const record = await store.adoptRun({ id, from: body.from, worker: readWorker(body), leaseMs, now: clock() });
     if (record === undefined) return null;
     const { order: name } = record;
     const order = name === null ? undefined : await store.findOrder(name.issue_ref, name.run_id);
     return describeClaim({ record, order: order ?? null, unresolved: [] });
   }
 
-  const handlers: WorkerHandlers = {
+  return {
     async reportWorker({ body: { state, ...report }, caller }) {
       const id = `${getPrefix(caller)}/${report.id}`;
       const now = clock();
@@ -138,12 +130,12 @@ export function createWorkerHandlers(server: ServerContext): WorkerHandlers {
     },
     async claimRun({ body, caller }) {
       requireOwn(caller, body.worker_id);
-      const { worker_id, host, pid, pid_started, run, watcher } = body;
+      const { run, watcher } = body;
       if (caller.isRun === true) {
         checkAcceptsWork();
         // The claim moves to a name that only this process uses: another one with the same token is refused.
-        if (worker_id === caller.name) throw createNotHeldError();
-        const claimed = await takePlaced(run ?? '', caller, { worker_id, host, pid, pid_started });
+        if (body.worker_id === caller.name) throw createNotHeldError();
+        const claimed = await takePlaced(run ?? '', caller, readWorker(body));
         return { now: clock(), claimed, is_waiting: false };
       }
       const name = watcher === undefined ? undefined : `${getPrefix(caller)}/${watcher}`;
@@ -154,49 +146,40 @@ export function createWorkerHandlers(server: ServerContext): WorkerHandlers {
         is_waiting: isWaiting,
       };
     },
-    async placeRun({ body: { kinds, worker_types: workerTypes, labels, host = 'placed' }, caller }) {
+    async placeRun({ body, caller }) {
       checkAcceptsWork();
       if (caller.isRun === true) throw createNotHeldError();
       const { token, workerId } = guard.createRunToken(caller.name);
       const claimed = await store.claimRun({
-        worker: { worker_id: workerId, host, pid: 0, pid_started: null },
+        worker: { worker_id: workerId, host: body.host ?? 'placed', pid: 0, pid_started: null },
         leaseMs,
         now: clock(),
         concurrency: concurrencyByType,
-        ...omitUndefined({ kinds, workerTypes, labels }),
+        ...readWanted(body),
       });
       return { placed: claimed === undefined ? null : { run: claimed.record.id, token } };
     },
     async watchWork({ body, caller, context, requestId }) {
-      const { id, kinds, worker_types: workerTypes, labels } = body;
+      const { id } = body;
       for (const { worker_id } of body.runs) requireOwn(caller, worker_id);
       const records = await Promise.all(body.runs.map(async (run) => store.findRun(run.id)));
       const held = body.runs.filter(({ worker_id }, index) => isHeldBy(records[index], worker_id));
-      return sendStream(
-        context,
-        (connection) => {
-          const write = (line: object) => connection.write(Buffer.from(`data: ${JSON.stringify(line)}\n\n`));
-          const stops = held.map((run) => store.watchRequests(run.id, () => write({ run: run.id })));
-          if (id !== undefined && caller.isRun !== true) {
-            const assign = (claimed: ClaimedRun): boolean => {
-              if (connection.isClosed) return false;
-              write({ now: clock(), claimed: describeClaim(claimed) });
-              return true;
-            };
-            stops.push(queue.connect(`${getPrefix(caller)}/${id}`, { kinds, workerTypes, labels }, assign));
-          }
-          const heartbeat = setInterval(() => connection.write(Buffer.from(':\n\n')), HEARTBEAT_MS);
-          const end = () => connection.end();
-          shutdownSignal.addEventListener('abort', end, { once: true });
-          connection.onClose(() => {
-            clearInterval(heartbeat);
-            shutdownSignal.removeEventListener('abort', end);
-            for (const stop of stops) stop();
-          });
-          write({ watching: true });
-        },
-        requestId,
-      );
+      return sendStream({ context, requestId, shutdownSignal }, (connection) => {
+        const write = (line: object) => connection.write(Buffer.from(`data: ${JSON.stringify(line)}\n\n`));
+        const stops = held.map((run) => store.watchRequests(run.id, () => write({ run: run.id })));
+        if (id !== undefined && caller.isRun !== true) {
+          const assign = (claimed: ClaimedRun): boolean => {
+            if (connection.isClosed) return false;
+            write({ now: clock(), claimed: describeClaim(claimed) });
+            return true;
+          };
+          stops.push(queue.connect(`${getPrefix(caller)}/${id}`, readWanted(body), assign));
+        }
+        connection.onClose(() => {
+          for (const stop of stops) stop();
+        });
+        write({ watching: true });
+      });
     },
     async callAsWorker({ params, body, caller }) {
       requireOwn(caller, body.worker_id);
@@ -204,18 +187,11 @@ export function createWorkerHandlers(server: ServerContext): WorkerHandlers {
       return { value: (await calls(params.id, body, caller)) ?? null };
     },
   };
-  return {
-    reportWorker: withProtocol(handlers.reportWorker),
-    claimRun: withProtocol(handlers.claimRun),
-    placeRun: withProtocol(handlers.placeRun),
-    watchWork: withProtocol(handlers.watchWork),
-    callAsWorker: withProtocol(handlers.callAsWorker),
-  };
 }
 
 /** Refuses workers whose version of the protocol is too far from the server's. */
-function withProtocol<E extends Endpoint>(handler: Handler<E>): Handler<E> {
-  return async (request: CheckedRequest<E>) => {
+export function withProtocol(handler: Handler<Endpoint>): Handler<Endpoint> {
+  return async (request) => {
     const sent = request.context.req.header('sluice-protocol') ?? '';
     if (isSupportedProtocol(sent)) {
       keepConnection(request.context);
@@ -243,12 +219,6 @@ export function isSupportedProtocol(sent: string, own: string = WORKER_PROTOCOL)
   const [major, minor] = sent.split('.').map(Number);
   const [ownMajor, ownMinor = 0] = own.split('.').map(Number);
   return major === ownMajor && Math.abs((minor ?? Number.NaN) - ownMinor) <= 1;
-}
-
-interface Wanted {
-  readonly kinds?: readonly ('orders' | 'runs')[] | undefined;
-  readonly workerTypes?: readonly string[] | undefined;
-  readonly labels?: Labels | undefined;
 }
 
 interface ClaimQueueOptions<Claim> {
@@ -289,7 +259,7 @@ export function createClaimQueue<Claim>({ store, claimNext, release, logger }: C
     const name = randomUUID();
     const stop = store.watchQueue((work) => void (work !== 'messages' && wake(group)), {
       worker: name,
-      ...readWanted(wanted),
+      ...wanted,
     });
     const group: Group<Claim> = { name, waiting: new Map(), members: 0, wakes: 0, isAssigning: false, stop };
     return group;
@@ -342,7 +312,7 @@ export function createClaimQueue<Claim>({ store, claimNext, release, logger }: C
   return {
     /** Adds a worker's stream, through which it gets a run if its last claim found none. Returns the function that removes it. */
     connect(worker: string, wanted: Wanted, assign: (claimed: ClaimedRun) => boolean) {
-      const key = JSON.stringify(readWanted(wanted));
+      const key = JSON.stringify(wanted);
       const group = groups.get(key) ?? openGroup(wanted);
       groups.set(key, group);
       group.members += 1;
@@ -373,8 +343,4 @@ export function createClaimQueue<Claim>({ store, claimNext, release, logger }: C
       return { isWaiting: true };
     },
   };
-}
-
-function readWanted({ kinds, workerTypes, labels }: Wanted) {
-  return omitUndefined({ kinds, workerTypes, labels });
 }

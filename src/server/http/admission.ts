@@ -8,26 +8,17 @@ import { readBody, readIncomingMessage } from './read-request.js';
 
 /**
  * Creates a limit shared by all callers: a number of slots or bytes. A caller may reserve at most as much as it leaves
- * for others: the first caller half of the
- * limit, the next caller half of what remains, and so on, so no caller can lock out the others. A caller's first
- * request may reserve everything that is left.
+ * for others: the first half of the limit, the next half of what remains, and so on, so none can lock out the others. A
+ * caller's first request may reserve everything that is left.
  */
 export function createSharedLimit(limit: number) {
   const byKey = new Map<string, number>();
   let used = 0;
 
-  function reserve(key: string, amount: number): boolean {
-    const usedByCaller = byKey.get(key) ?? 0;
-    const remaining = limit - used - amount;
-    if (remaining < 0 || (usedByCaller > 0 && usedByCaller + amount > remaining)) return false;
+  /** Adds to what a caller uses; a negative amount releases. */
+  function use(key: string, amount: number): void {
+    const usedByCaller = (byKey.get(key) ?? 0) + amount;
     used += amount;
-    byKey.set(key, usedByCaller + amount);
-    return true;
-  }
-
-  function releaseAmount(key: string, amount: number): void {
-    used -= amount;
-    const usedByCaller = (byKey.get(key) ?? 0) - amount;
     if (usedByCaller > 0) byKey.set(key, usedByCaller);
     else byKey.delete(key);
   }
@@ -41,12 +32,16 @@ export function createSharedLimit(limit: number) {
       return {
         /** Reserves more. Returns false and reserves nothing if there is not enough left, or after the release. */
         grow(amount: number): boolean {
-          if (isReleased || !reserve(key, amount)) return false;
+          const usedByCaller = byKey.get(key) ?? 0;
+          const remaining = limit - used - amount;
+          const isTooMuch = remaining < 0 || (usedByCaller > 0 && usedByCaller + amount > remaining);
+          if (isReleased || isTooMuch) return false;
+          use(key, amount);
           reserved += amount;
           return true;
         },
         release(): void {
-          if (!isReleased && reserved > 0) releaseAmount(key, reserved);
+          if (!isReleased) use(key, -reserved);
           isReleased = true;
         },
       };
@@ -68,63 +63,29 @@ export function createGate(limit: number) {
   };
 }
 
-export type Deadlines = ReturnType<typeof createDeadlines>;
-
-interface PendingRequest {
-  readonly until: number;
-  readonly reject: (error: unknown) => void;
-}
-
-/** The number of checks within the time limit. A time-out can be late by a tenth of the limit. */
-const CHECKS_PER_LIMIT = 10;
-
-/**
- * Creates deadlines with one timer for all pending requests: a timer for each request would cost more than most
- * responses. The timer stops while no request is pending.
- */
-export function createDeadlines(ms: number) {
-  /** The pending requests in the order they started, which is also the order of their deadlines. */
-  const pending = new Set<PendingRequest>();
+/** Waits for `work`; throws `REQUEST_TIMED_OUT` if it takes longer than `ms`. Work that has started is not undone. */
+export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
-
-  function check(): void {
-    const now = performance.now();
-    for (const request of pending) {
-      if (request.until > now) break;
-      pending.delete(request);
-      request.reject(
-        new RequestError('REQUEST_TIMED_OUT', `The request took longer than ${ms / 1000} seconds. Try again later.`),
-      );
-    }
-    timer = pending.size === 0 ? undefined : setTimeout(check, ms / CHECKS_PER_LIMIT);
+  const timeout = new Promise<never>((_, reject) => {
+    const message = `The request took longer than ${ms / 1000} seconds. Try again later.`;
+    timer = setTimeout(() => reject(new RequestError('REQUEST_TIMED_OUT', message)), ms);
+  });
+  try {
+    return await Promise.race([work, timeout]);
+  } finally {
+    clearTimeout(timer);
   }
-
-  return {
-    /** Waits for `work`; throws `REQUEST_TIMED_OUT` if it takes too long. Work that has started is not undone. */
-    within<T>(work: Promise<T>) {
-      return new Promise<T>((resolve, reject) => {
-        const request: PendingRequest = { until: performance.now() + ms, reject };
-        const end = (value: T) => {
-          pending.delete(request);
-          resolve(value);
-        };
-        const fail = (error: unknown) => {
-          pending.delete(request);
-          reject(error);
-        };
-        pending.add(request);
-        timer ??= setTimeout(check, ms / CHECKS_PER_LIMIT);
-        work.then(end, fail);
-      });
-    },
-  };
 }
 
 export type BodyAdmission = ReturnType<typeof createBodyAdmission>;
 
-interface Request {
+/** A request whose caller may use the endpoint. */
+export interface AdmittedRequest {
   readonly caller: Caller;
+  readonly requestId: string;
+  /** Registers the function that releases a slot, to be called after the response; throws if the caller got no slot. */
   readonly releaseAtEnd: (release: (() => void) | undefined) => void;
+  readonly keepUntilSent: () => void;
 }
 
 /** The default maximum size of an anonymous caller's body: many times the size of a token. */
@@ -139,15 +100,13 @@ const MAX_BODIES_IN_MEMORY = 8;
 
 /**
  * Receives bodies within three limits: per body, for all bodies together, and per caller. Callers without a token have
- * separate small limits, by address, so they cannot use up the
- * limits of other callers.
+ * separate small limits, by address, so they cannot use up those of others.
  */
 export function createBodyAdmission({
   bodyBytes,
   requestsAtOnce,
 }: Pick<ServerSettings['limits'], 'bodyBytes' | 'requestsAtOnce'>) {
   const anonymousSlots = createGate(MAX_ANONYMOUS_BODIES);
-  const anonymousDeadlines = createDeadlines(ANONYMOUS_MS);
   const slots = createGate(requestsAtOnce);
   const bytes = createSharedLimit(MAX_BODIES_IN_MEMORY * bodyBytes);
   const largeAnonymousBytes = createSharedLimit(MAX_LARGE_ANONYMOUS_BYTES);
@@ -159,35 +118,23 @@ export function createBodyAdmission({
     receive(
       context: Context,
       { scope, maxAnonymousBytes = MAX_ANONYMOUS_BYTES }: Pick<Endpoint, 'scope' | 'maxAnonymousBytes'>,
-      { caller, releaseAtEnd }: Request,
+      { caller, releaseAtEnd }: Pick<AdmittedRequest, 'caller' | 'releaseAtEnd'>,
     ) {
-      const takeSlot = (gate: Gate, key: string): (() => void) => {
-        const releaseSlot = gate.enter(key);
-        releaseAtEnd(releaseSlot);
-        return () => releaseSlot?.();
-      };
-      if (scope === 'none') {
-        const address = groupAddress(readIncomingMessage(context)?.socket.remoteAddress);
-        const releaseSlot = takeSlot(anonymousSlots, address);
-        const reservation = largeAnonymousBytes.open(address);
-        releaseAtEnd(() => reservation.release());
-        const body = readBody(context, {
-          maxBytes: Math.min(bodyBytes, maxAnonymousBytes),
-          isConfigured: bodyBytes <= maxAnonymousBytes,
-          // Small bodies are always received, so large ones do not keep users from signing in.
-          grow: (amount) => maxAnonymousBytes <= MAX_ANONYMOUS_BYTES || reservation.grow(amount),
-        });
-        return { bytes: anonymousDeadlines.within(body), releaseSlot };
-      }
-      const reservation = bytes.open(caller.name);
+      const isAnonymous = scope === 'none';
+      const key = isAnonymous ? groupAddress(readIncomingMessage(context)?.socket.remoteAddress) : caller.name;
+      const releaseSlot = (isAnonymous ? anonymousSlots : slots).enter(key);
+      releaseAtEnd(releaseSlot);
+      const reservation = (isAnonymous ? largeAnonymousBytes : bytes).open(key);
       releaseAtEnd(() => reservation.release());
-      const releaseSlot = takeSlot(slots, caller.name);
+      const maxBytes = isAnonymous ? Math.min(bodyBytes, maxAnonymousBytes) : bodyBytes;
+      // Small bodies are always received, so large ones do not keep users from signing in.
+      const isCounted = !isAnonymous || maxAnonymousBytes > MAX_ANONYMOUS_BYTES;
       const body = readBody(context, {
-        maxBytes: bodyBytes,
-        isConfigured: true,
-        grow: (amount) => reservation.grow(amount),
+        maxBytes,
+        isConfigured: maxBytes === bodyBytes,
+        grow: (amount) => !isCounted || reservation.grow(amount),
       });
-      return { bytes: body, releaseSlot };
+      return { bytes: isAnonymous ? within(ANONYMOUS_MS, body) : body, releaseSlot: () => releaseSlot?.() };
     },
   };
 }

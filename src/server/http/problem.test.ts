@@ -5,7 +5,7 @@ import { ENDPOINTS } from '../api/endpoints.js';
 import { LEAD_ERROR_CODES, ORDERS_ERROR_CODES, OrdersError } from '../../orders/orders-error.js';
 import { RunSpecError } from '../../runs/spec/check-run-spec.js';
 import { STORE_ERROR_CODES } from '../../store/store-error.js';
-import { StaleDecisionError, describeProblem, STATUS_BY_CODE, RequestError } from './problem.js';
+import { describeProblem, STATUS_BY_CODE, RequestError } from './problem.js';
 
 describe('a problem', () => {
   it('has type, title, status, code, request id and a message', () => {
@@ -25,7 +25,7 @@ describe('a problem', () => {
     const problems = Array.from({ length: 200 }, () => ({ code: 'INVALID_VALUE', message: 'no', path: 'role' }));
     const order = new OrdersError('INVALID_WORK_REQUEST', 'no', { problems });
     expect(describeProblem(order, 'r').issues).toHaveLength(100);
-    expect(describeProblem(new StaleDecisionError(new Error('late'), 'run-2'), 'r')).toMatchObject({
+    expect(describeProblem(new RequestError('CONFLICT', 'late', { active_run_id: 'run-2' }), 'r')).toMatchObject({
       active_run_id: 'run-2',
     });
   });

@@ -1,22 +1,10 @@
 import type { Problem } from '../api/index.js';
-import { isSluiceError } from '../../base/index.js';
-import type { SluiceError } from '../../base/index.js';
-import { OrdersError, LeadError } from '../../orders/index.js';
+import { isSluiceError, type SluiceError } from '../../base/index.js';
+import { OrdersError } from '../../orders/index.js';
 import { RunSpecError } from '../../runs/index.js';
-import { REQUEST_PROBLEMS, RequestError } from './request-error.js';
-import type { ProblemExtra } from './request-error.js';
+import { REQUEST_PROBLEMS, RequestError, type ProblemExtra } from './request-error.js';
 
 export { REQUEST_PROBLEMS, RequestError };
-
-/** A decision about a run that is no longer active; contains the id of the active run. */
-export class StaleDecisionError extends LeadError {
-  readonly activeRunId: string | null;
-
-  constructor(cause: Error, activeRunId: string | null) {
-    super('CONFLICT', cause.message, { cause });
-    this.activeRunId = activeRunId;
-  }
-}
 
 /** The HTTP status of each code, including codes of lower rooms. An unlisted code is an internal error. */
 export const STATUS_BY_CODE: Readonly<Record<string, number>> = {
@@ -53,46 +41,33 @@ export const STATUS_BY_CODE: Readonly<Record<string, number>> = {
   LEAD_CLOSED: 503,
 };
 
-/**
- * Describes a thrown error as a problem (RFC 9457). The messages of unknown errors are omitted, because they can
- * contain secrets.
- */
+/** Describes an error as a problem (RFC 9457). Messages of unknown errors are omitted: they can contain secrets. */
 export function describeProblem(error: unknown, requestId: string): Problem {
-  const status =
-    isSluiceError(error) && Object.hasOwn(STATUS_BY_CODE, error.code) ? STATUS_BY_CODE[error.code] : undefined;
-  if (status === undefined || !isSluiceError(error)) {
-    return {
-      ...describeCode('INTERNAL_ERROR', 500, requestId),
-      detail: 'Internal error. See the server log, which has the details under this request id.',
-    };
-  }
-  return { ...describeCode(error.code, status, requestId), detail: error.message, ...readExtra(error) };
-}
-
-const MAX_ISSUES = 100;
-
-function readExtra(error: SluiceError): ProblemExtra {
-  if (error instanceof RequestError) return error.extra;
-  if (error instanceof StaleDecisionError) return { active_run_id: error.activeRunId };
-  if (error instanceof RunSpecError) {
-    const issues = error.issues.map(({ path, message }) => ({ path: path.join('.'), message }));
-    return { issues: issues.slice(0, MAX_ISSUES) };
-  }
-  if (error instanceof OrdersError) {
-    const issues = error.problems.map(({ path = '', message }) => ({ path, message }));
-    return { issues: issues.slice(0, MAX_ISSUES) };
-  }
-  return {};
-}
-
-function describeCode(code: string, status: number, requestId: string): Omit<Problem, 'detail'> {
+  const known = isSluiceError(error) && Object.hasOwn(STATUS_BY_CODE, error.code) ? error : undefined;
+  const code = known?.code ?? 'INTERNAL_ERROR';
+  const status = STATUS_BY_CODE[code] ?? 500;
   return {
     type: `urn:sluice:problem:${code}`,
     title: TITLES[status] ?? 'Problem',
     status,
     code,
     request_id: requestId,
+    detail: known?.message ?? 'Internal error. See the server log, which has the details under this request id.',
+    ...readExtra(known),
   };
+}
+
+const MAX_ISSUES = 100;
+
+function readExtra(error: SluiceError | undefined): ProblemExtra {
+  if (error instanceof RequestError) return error.extra;
+  if (error instanceof RunSpecError)
+    return {
+      issues: error.issues.slice(0, MAX_ISSUES).map(({ path, message }) => ({ path: path.join('.'), message })),
+    };
+  if (error instanceof OrdersError)
+    return { issues: error.problems.slice(0, MAX_ISSUES).map(({ path = '', message }) => ({ path, message })) };
+  return {};
 }
 
 const TITLES: Readonly<Record<number, string>> = {

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { getErrorMessage } from '../../base/index.js';
@@ -22,8 +23,7 @@ export function readBody(context: Context, limits: BodyLimits): Promise<Uint8Arr
     throw new RequestError('NOT_JSON', 'The content type is not application/json. Send JSON with that content type.');
   }
   if (Number(context.req.header('content-length')) > maxBytes) throw createTooLargeError(limits);
-  const incoming = readIncomingMessage(context);
-  return incoming === undefined ? readAll(context.req.raw.body ?? [], limits) : readIncoming(incoming, limits);
+  return receive(readIncomingMessage(context) ?? Readable.from(context.req.raw.body ?? []), limits);
 }
 
 /** Parses a JSON body; throws `INVALID_BODY`. */
@@ -36,54 +36,32 @@ export function readJson(bytes: Uint8Array): unknown {
   }
 }
 
-async function readAll(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, limits: BodyLimits): Promise<Buffer> {
-  const read: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of chunks) {
-    length += chunk.length;
-    refuseExcess(length, chunk.length, limits);
-    read.push(chunk);
-  }
-  return Buffer.concat(read);
-}
-
-/** Reads a body from a connection. It uses events, because iterating over the stream is several times slower. */
-function readIncoming(incoming: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
+/** Receives a body. It uses events, because iterating over the stream is several times slower. */
+function receive(incoming: Readable, limits: BodyLimits): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
-    let read: Buffer[] | undefined = [];
+    let read: Uint8Array[] | undefined = [];
     let length = 0;
-    incoming.on('data', (chunk: Buffer) => {
+    incoming.on('data', (chunk: Uint8Array) => {
       // Chunks after a refused chunk are discarded.
       if (read === undefined) return;
       length += chunk.length;
-      try {
-        refuseExcess(length, chunk.length, limits);
+      if (length <= limits.maxBytes && limits.grow(chunk.length)) {
         read.push(chunk);
-      } catch (error) {
-        read = undefined;
-        reject(error);
+        return;
       }
+      read = undefined;
+      const message = 'The server is receiving too much data. Try again in a few seconds.';
+      reject(length > limits.maxBytes ? createTooLargeError(limits) : new RequestError('SERVER_BUSY', message));
     });
     incoming.once('end', () => {
       const [first, second] = read ?? [];
       resolve(first !== undefined && second === undefined ? first : Buffer.concat(read ?? []));
     });
     incoming.once('error', (cause) => {
-      reject(
-        new RequestError(
-          'INVALID_BODY',
-          'The connection closed before the body was complete. Send the request again.',
-          { cause },
-        ),
-      );
+      const message = 'The connection closed before the body was complete. Send the request again.';
+      reject(new RequestError('INVALID_BODY', message, { cause }));
     });
   });
-}
-
-function refuseExcess(length: number, added: number, limits: BodyLimits): void {
-  if (length > limits.maxBytes) throw createTooLargeError(limits);
-  if (!limits.grow(added))
-    throw new RequestError('SERVER_BUSY', 'The server is receiving too much data. Try again in a few seconds.');
 }
 
 function createTooLargeError({ maxBytes, isConfigured }: BodyLimits): RequestError {
@@ -106,10 +84,7 @@ export function readIncomingMessage({ env }: Context): IncomingMessage | undefin
   return (env as Partial<HttpBindings> | undefined)?.incoming;
 }
 
-/**
- * Returns the Node.js response; undefined if there is no connection. It emits `close` once, even if the client has
- * disconnected.
- */
+/** Returns the Node.js response, which always emits `close` once; undefined if there is no connection. */
 export function readOutgoingMessage({ env }: Context): ServerResponse | undefined {
   return (env as Partial<HttpBindings> | undefined)?.outgoing;
 }

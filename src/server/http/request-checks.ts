@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
 import type { ResponseOf, BodyOf, ENDPOINTS, Endpoint, EndpointName, ParametersOf, Problem } from '../api/index.js';
+import type { Schema } from '../../base/index.js';
 import type { StandardSchema } from '../../json/index.js';
 import { fromJsonSchema } from '../../json/schema/index.js';
 import { describeUnknownKey, findSubschema, getMember } from '../config/index.js';
@@ -43,37 +44,33 @@ export function createRequestChecks(definition: Endpoint) {
   return {
     query(sent: Readonly<Record<string, string>>) {
       const unknown = Object.keys(sent).find((name) => !knownNames.has(name));
-      if (unknown !== undefined)
-        throw new RequestError('INVALID_QUERY', describeUnknownParameter(unknown, [...knownNames]));
+      if (unknown !== undefined) {
+        const advice = knownNames.size === 0 ? 'This path accepts no parameters' : `Use ${[...knownNames].join(', ')}`;
+        throw new RequestError('INVALID_QUERY', `Unknown parameter "${unknown.slice(0, 100)}". ${advice}.`);
+      }
       for (const [name, schema, type] of parameters) {
         const value = sent[name];
         if (value === undefined) continue;
-        const issues = listIssues(schema, type === 'integer' ? readInteger(value) : value, { at: [name] });
-        if (issues.length > 0) throw createIssuesError('INVALID_QUERY', issues);
+        const issues = listIssues(schema, type === 'integer' ? readInteger(value) : value);
+        if (issues.length === 0) continue;
+        throw createIssuesError(
+          'INVALID_QUERY',
+          issues.map(({ message }) => ({ path: name, message })),
+        );
       }
     },
     body(sent: unknown) {
-      const issues = body === undefined ? [] : listIssues(body, sent, { definition: definition.body });
+      const issues = body === undefined ? [] : listIssues(body, sent, definition.body);
       if (issues.length > 0) throw createIssuesError('INVALID_BODY', issues);
     },
   };
 }
 
-function describeUnknownParameter(name: string, knownNames: readonly string[]): string {
-  const advice = knownNames.length === 0 ? 'This path accepts no parameters' : `Use ${knownNames.join(', ')}`;
-  return `Unknown parameter "${name.slice(0, 100)}". ${advice}.`;
-}
-
 /** The number of issues in the message; the problem's `issues` have all. */
 const MAX_DESCRIBED = 10;
 
-interface CheckedPlace {
-  readonly at?: readonly string[];
-  /** The JSON Schema of a body, which knows its keys. */
-  readonly definition?: unknown;
-}
-
-function listIssues(schema: StandardSchema, value: unknown, { at = [], definition }: CheckedPlace): RequestIssue[] {
+/** Lists what is wrong with a value; the definition of a body knows its keys. */
+function listIssues(schema: StandardSchema, value: unknown, definition?: Schema): RequestIssue[] {
   const result = schema['~standard'].validate(value);
   if (result instanceof Promise) throw new TypeError('JSON Schema validation must be synchronous.');
   const listed = new Set<string>();
@@ -86,7 +83,7 @@ function listIssues(schema: StandardSchema, value: unknown, { at = [], definitio
     // The keys of an object are listed once.
     const message = unknown !== undefined && listed.has(unknown) ? 'unknown key' : (unknown ?? explained);
     if (unknown !== undefined) listed.add(unknown);
-    return { path: [...at, ...keys].join('.'), message };
+    return { path: keys.join('.'), message };
   });
 }
 

@@ -34,7 +34,8 @@ export const REQUEST_PROBLEMS = {
   ISSUE_NOT_FOUND: 404,
 } as const;
 
-type RequestProblemCode = keyof typeof REQUEST_PROBLEMS;
+/** `CONFLICT` is the lead's code; the server adds the active run. */
+type RequestProblemCode = keyof typeof REQUEST_PROBLEMS | 'CONFLICT';
 
 export type ProblemExtra = Pick<Problem, 'issues' | 'active_run_id'>;
 

@@ -87,9 +87,7 @@ const ALLOWED_HEADERS = [
 ];
 const EXPOSED_HEADERS = ['x-request-id', 'content-range', 'accept-ranges', 'x-total-bytes', 'retry-after'];
 
-/**
- * Allows pages of the configured origins to read responses. Cookies are never allowed: such pages must send a token.
- */
+/** Allows pages of the configured origins to read responses. Cookies are never allowed: they must send a token. */
 export function allowOrigins(origins: readonly string[], newRequestId: () => string): MiddlewareHandler {
   const allow = cors({
     origin: [...origins],

@@ -1,7 +1,7 @@
 import type { Context, Hono } from 'hono';
 import type { Endpoint } from '../api/index.js';
 import { createJsonResponse, createProblemResponse, createReadResponse, completeResponse } from './responses.js';
-import { type Deadlines, type Gate, type BodyAdmission, createDeadlines } from './admission.js';
+import { type AdmittedRequest, type Gate, type BodyAdmission, within } from './admission.js';
 import { readIncomingMessage, readJson, readOutgoingMessage } from './read-request.js';
 import { RequestError } from './problem.js';
 import {
@@ -18,18 +18,16 @@ import type { RouteName, ServerContext } from '../server-context.js';
 import { createClient } from '../client/index.js';
 import { getErrorCode } from '../../base/index.js';
 
-/** An endpoint, and whether a request's origin is checked even if it has a token. */
-type RouteEndpoint = Endpoint & { readonly checksOrigin?: boolean };
-
 interface Route {
   readonly name: RouteName;
-  readonly endpoint: RouteEndpoint;
+  readonly endpoint: Endpoint;
   readonly handler: Handler<Endpoint>;
   /** Limits the number of concurrent requests; an endpoint without a gate has no limit. */
   readonly gate: Gate | undefined;
   /** Limits the number of bytes received concurrently. */
   readonly bodies: BodyAdmission;
-  readonly deadlines: Deadlines;
+  /** How long a JSON response may take. */
+  readonly requestMs: number;
   /** Handles bodies of more than `above` bytes without parsing them here. */
   readonly largeBody?: LargeBody | undefined;
   readonly listFurtherIssues?: ListFurtherIssues | undefined;
@@ -45,7 +43,7 @@ export interface LargeBody {
  * response, metrics and log. Its promises never reject.
  */
 export function createRoute(server: ServerContext, route: Route): (context: Context) => Promise<Response> {
-  const { name, endpoint, handler, gate, bodies, deadlines, largeBody, listFurtherIssues } = route;
+  const { name, endpoint, handler, gate, bodies, requestMs, largeBody, listFurtherIssues } = route;
   const { guard, newRequestId, clock, logger, meter } = server;
   // Compiled on first use: the server starts sooner, and most callers use few endpoints.
   let checks: RequestChecks | undefined;
@@ -106,7 +104,6 @@ export function createRoute(server: ServerContext, route: Route): (context: Cont
     let isReleased = false;
     let response: Response;
     let failure: unknown;
-    /** Registers the function that releases a slot, to be called after the response; throws if the caller got no slot. */
     const releaseAtEnd = (release: (() => void) | undefined): void => {
       if (release === undefined)
         throw new RequestError('SERVER_BUSY', 'The server is handling too many requests. Try again in a few seconds.');
@@ -120,10 +117,12 @@ export function createRoute(server: ServerContext, route: Route): (context: Cont
     try {
       caller = guard.admit(context, endpoint);
       const work = handle(context, { caller, requestId, releaseAtEnd, keepUntilSent });
-      response = await (isJson ? deadlines.within(work) : work);
+      response = await (isJson ? within(requestMs, work) : work);
     } catch (error) {
       failure = error;
-      response = createProblemResponse(error, requestId, mustClose(context, error) ? { connection: 'close' } : {});
+      // The rest of a body that did not arrive in time is not read.
+      const isCutOff = getErrorCode(error) === 'REQUEST_TIMED_OUT' && readIncomingMessage(context)?.complete === false;
+      response = createProblemResponse(error, requestId, isCutOff ? { connection: 'close' } : {});
     }
     releaseWhenSent(context, isLongResponse, () => {
       isReleased = true;
@@ -154,18 +153,6 @@ export function createRoute(server: ServerContext, route: Route): (context: Cont
 
 const NO_BYTES = new Uint8Array();
 
-interface AdmittedRequest {
-  readonly caller: Caller;
-  readonly requestId: string;
-  readonly releaseAtEnd: (release: (() => void) | undefined) => void;
-  readonly keepUntilSent: () => void;
-}
-
-/** Whether to close the connection after the response, because the body did not arrive in time. */
-function mustClose(context: Context, error: unknown): boolean {
-  return getErrorCode(error) === 'REQUEST_TIMED_OUT' && readIncomingMessage(context)?.complete === false;
-}
-
 /** Releases a request's slots: for a long response once it has been sent, otherwise immediately. */
 function releaseWhenSent(context: Context, isLongResponse: boolean, release: () => void): void {
   const outgoing = readOutgoingMessage(context);
@@ -177,10 +164,7 @@ function releaseWhenSent(context: Context, isLongResponse: boolean, release: () 
 /** The maximum number of logged requests per minute and endpoint that were refused before their caller was known. */
 const LOGGED_REFUSALS = 60;
 
-/**
- * The endpoint of the Model Context Protocol. It is not in the endpoint table, because the protocol defines its
- * messages.
- */
+/** The endpoint of the Model Context Protocol, which defines its messages, so it is not in the endpoint table. */
 export const MCP_ENDPOINT = {
   method: 'POST',
   path: '/mcp',
@@ -190,7 +174,7 @@ export const MCP_ENDPOINT = {
   response: { status: 200, media: 'application/json' },
   // Required by the protocol: a page that tricks a browser into a request might have obtained a token.
   checksOrigin: true,
-} as const satisfies Endpoint & { readonly checksOrigin: true };
+} as const satisfies Endpoint;
 
 /** The request timeout, which is longer than any tool takes. */
 const REQUEST_MS = 75_000;
@@ -210,27 +194,20 @@ export function createMcpRoute(server: ServerContext, { app, gate, bodies }: Mcp
 
   async function handler({ body, caller, context }: CheckedRequest<Endpoint>): Promise<Response> {
     const { handleMcpRequest } = await import('../mcp/index.js');
-    const disconnection = new AbortController();
-    const signal = AbortSignal.any([disconnection.signal, shutdownSignal, AbortSignal.timeout(REQUEST_MS)]);
-    const stopWatching = watchConnection(context, () => disconnection.abort());
-    try {
-      return await handleMcpRequest(
-        {
-          client: createLocalClient(app, context),
-          // The token that a server creates for its user is meant for humans. Agents need a configured token to decide.
-          mayDecide: guard.hasConfiguredTokens() && caller.scopes.has('decide'),
-          logger,
-        },
-        { headers: pickHeaders(context, PROTOCOL_HEADERS), body, signal },
-      );
-    } finally {
-      stopWatching();
-      disconnection.abort();
-    }
+    // The first signal is aborted if the client disconnects.
+    const signal = AbortSignal.any([context.req.raw.signal, shutdownSignal, AbortSignal.timeout(REQUEST_MS)]);
+    return handleMcpRequest(
+      {
+        client: createLocalClient(app, context),
+        // The token that a server creates for its user is meant for humans. Agents need a configured token to decide.
+        mayDecide: guard.hasConfiguredTokens() && caller.scopes.has('decide'),
+        logger,
+      },
+      { headers: pickHeaders(context, PROTOCOL_HEADERS), body, signal },
+    );
   }
 
-  const deadlines = createDeadlines(REQUEST_MS);
-  return createRoute(server, { name: 'mcp', endpoint: MCP_ENDPOINT, handler, gate, bodies, deadlines });
+  return createRoute(server, { name: 'mcp', endpoint: MCP_ENDPOINT, handler, gate, bodies, requestMs: REQUEST_MS });
 }
 
 /** Creates a client that calls this server without a connection, on behalf of a request's caller. */
@@ -259,13 +236,4 @@ function pickHeaders(context: Context, names: readonly string[]): Readonly<Recor
       return value === undefined ? [] : [[name, value]];
     }),
   );
-}
-
-/** Calls `onDisconnect` if the client disconnects before it has the response. Returns the function that stops watching. */
-function watchConnection(context: Context, onDisconnect: () => void): () => void {
-  const outgoing = readOutgoingMessage(context);
-  if (outgoing === undefined) return () => undefined;
-  if (outgoing.closed) onDisconnect();
-  outgoing.once('close', onDisconnect);
-  return () => outgoing.off('close', onDisconnect);
 }

@@ -1,6 +1,7 @@
 import { ENDPOINTS, type Scope } from '../api/index.js';
-import { arrayOf, name, object, omitUndefined, orNull, text, timestamp } from '../../base/index.js';
+import { SluiceError, arrayOf, name, object, omitUndefined, orNull, text, timestamp } from '../../base/index.js';
 import type { FromSchema, Schema } from '../../base/index.js';
+import { fromRecordSchema } from '../../json/schema/index.js';
 import { WORK_REQUEST_SCHEMA, resolutionAction } from '../../store/records/index.js';
 import { readEventPage, eventPageSchema, describeRun, runReportSchema, waitForRun } from './run-report.js';
 import type { Client } from '../client/index.js';
@@ -233,30 +234,40 @@ export const MCP_TOOLS: readonly McpTool[] = [
   resolveItem,
 ];
 
-export interface McpTool {
+interface ToolDefinition<Input extends Schema, Output extends Schema> {
   readonly name: string;
   readonly title: string;
   /** A description for the model: what the tool does and returns, and what to call next. */
   readonly description: string;
   /** The scope that the token needs. `decide` is only available with a token that was set explicitly. */
   readonly scope: Exclude<Scope, 'none'>;
-  readonly input: Schema;
-  readonly output: Schema;
-  readonly isReadOnly: boolean;
-  /** The arguments have been checked against `input`. */
-  call(client: Client, input: unknown, signal: AbortSignal): Promise<object>;
-}
-
-interface TypedTool<Input extends Schema, Output extends Schema> extends Omit<McpTool, 'input' | 'output' | 'call'> {
   readonly input: Input;
   readonly output: Output;
+  readonly isReadOnly: boolean;
   call(client: Client, input: FromSchema<Input>, signal: AbortSignal): Promise<FromSchema<Output>>;
 }
 
-function defineTool<const Input extends Schema, const Output extends Schema>(tool: TypedTool<Input, Output>): McpTool {
+export interface McpTool extends Omit<ToolDefinition<Schema, Schema>, 'call'> {
+  /** Checks the arguments; throws `MCP_INVALID_ARGUMENTS`. */
+  call(client: Client, input: unknown, signal: AbortSignal): Promise<object>;
+}
+
+const MAX_ISSUES = 10;
+
+function defineTool<const Input extends Schema, const Output extends Schema>(
+  tool: ToolDefinition<Input, Output>,
+): McpTool {
+  const schema = fromRecordSchema<FromSchema<Input>>(tool.input);
   return {
     ...tool,
-    // The server has checked the arguments against the schema.
-    call: async (client, input, signal) => (await tool.call(client, input as FromSchema<Input>, signal)) as object,
+    async call(client, input, signal) {
+      const checked = await schema['~standard'].validate(input);
+      if (checked.issues === undefined) return (await tool.call(client, checked.value, signal)) as object;
+      const issues = checked.issues.slice(0, MAX_ISSUES).map(({ path = [], message }) => {
+        const property = path.map((part) => String(typeof part === 'object' ? part.key : part)).join('.');
+        return property === '' ? message : `${property}: ${message}`;
+      });
+      throw new SluiceError('MCP_INVALID_ARGUMENTS', `The arguments are invalid: ${issues.join('; ')}. Correct them.`);
+    },
   };
 }

@@ -9,10 +9,7 @@ import type { ServerContext } from '../server-context.js';
 import { executeParse, createSchemaCache, type ParseResponse, type ParseRequest } from './execute-parse.js';
 import type { ParseReply } from './parse-thread.js';
 
-/**
- * Parses the text in requests: short text immediately, everything else in threads, so no text or schema delays other
- * requests.
- */
+/** Parses the text in requests: short text immediately, everything else in threads, so it delays no other request. */
 export type Parsing = ReturnType<typeof createParsing>;
 
 /** Larger bodies are parsed in a thread. */

@@ -3,7 +3,7 @@ import { parse, type ParseResult, type StandardSchema } from '../../json/index.j
 import type { JsonSchema } from '../../json/schema/index.js';
 import type { ParseOutcome } from '../server-context.js';
 import { RequestError } from '../http/request-error.js';
-import { setLatest } from '../../base/index.js';
+import { omitUndefined, setLatest } from '../../base/index.js';
 
 export type ParseRequest = BodyOf<typeof ENDPOINTS.parse>;
 
@@ -12,9 +12,7 @@ export interface ParseResponse {
   readonly parsed: ParseOutcome;
 }
 
-/**
- * The maximum response length. JSON can be six times as long as its input, if the input consists of control characters.
- */
+/** The maximum response length. JSON can be six times as long as its input, if that has only control characters. */
 const MAX_CHARACTERS = 32 * 1024 * 1024;
 
 /** Parses the text in a request. Throws `INVALID_BODY`, `INVALID_SCHEMA` or `ANSWER_TOO_LARGE`. */
@@ -23,12 +21,7 @@ export function executeParse(request: ParseRequest, compile: (schema: JsonSchema
   if (align === true && schema === undefined)
     throw new RequestError('INVALID_BODY', '"align" needs a schema. Add "schema", or omit "align".');
   const compiled = schema === undefined ? undefined : compile(schema);
-  const result = parse(text, compiled, {
-    ...(profile !== undefined && { profile }),
-    ...(allowPartial !== undefined && { allowPartial }),
-    ...(align !== undefined && { align }),
-    ...(ambiguous !== undefined && { ambiguous }),
-  });
+  const result = parse(text, compiled, omitUndefined({ profile, allowPartial, align, ambiguous }));
   const json = formatResponse(request, result);
   if (json.length > MAX_CHARACTERS) {
     throw new RequestError(

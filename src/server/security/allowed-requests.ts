@@ -9,17 +9,11 @@ import type { ServerContext } from '../server-context.js';
 
 interface FolderRules {
   readonly roots: readonly string[];
-  /**
-   * The data folder. Folders in it that Sluice writes to are never working folders: an agent could change evidence or
-   * cached results.
-   */
+  /** The data folder: an agent that works in Sluice's own folders could change evidence or cached results. */
   readonly data: string;
 }
 
-/**
- * Sluice's own files and folders in the data folder. Worktrees are not included: agents work in them, so a request may
- * name one.
- */
+/** Sluice's own files and folders in the data folder, except worktrees: agents work in them. */
 const PROTECTED = SLUICE_FILES.filter((name) => name !== 'worktrees');
 
 /**

@@ -19,11 +19,6 @@ import {
 } from './tokens.js';
 import type { Caller } from './tokens.js';
 
-interface GuardedEndpoint extends Pick<Endpoint, 'method' | 'scope'> {
-  /** Whether cross-origin pages are refused even with a token. */
-  readonly checksOrigin?: boolean;
-}
-
 export type Guard = ReturnType<typeof createGuard>;
 
 interface GuardOptions {
@@ -70,22 +65,17 @@ export function createGuard({ settings, host, clock }: GuardOptions) {
     );
   }
 
-  /**
-   * Finds a token; throws if it is unknown. Failed attempts are limited by address, so guessing is slow and visible in
-   * the log.
-   */
+  /** Finds a token. Failed attempts are limited by address, so guessing is slow and visible in the log. */
   function checkToken(context: Context, sentToken: string): Token {
     const token = tokenIndex.find(sentToken);
     // A valid token is never refused: otherwise an attacker could lock out others with the same address.
     if (token !== undefined) return token;
-    if (!refusals.take(readAddress(context))) throw createRateLimitError('Too many failed attempts from this address.');
+    if (!refusals.take(readAddress(context)))
+      throw new RequestError('TOO_MANY_REQUESTS', 'Too many failed attempts from this address. Try again in a minute.');
     throw new RequestError('TOKEN_REFUSED', 'Invalid token. Use a token from the configuration.');
   }
 
-  /**
-   * Finds the caller. `isAmbient` means that the request has no explicit token: a browser might have sent it for
-   * another site's page.
-   */
+  /** Finds the caller. `isAmbient`: without an explicit token, another site's page might have caused the request. */
   function identify(context: Context): { readonly caller: Caller; readonly isAmbient: boolean } {
     if (tokenIndex.isEmpty) return { caller: LOCAL_CALLER, isAmbient: true };
     const authorization = context.req.header('authorization');
@@ -117,14 +107,14 @@ export function createGuard({ settings, host, clock }: GuardOptions) {
     checkHost,
     checkScope,
     /** Returns the caller; throws if it lacks the scope or exceeds its rate limit. The host was checked before. */
-    admit(context: Context, { method, scope, checksOrigin = false }: GuardedEndpoint): Caller {
+    admit(context: Context, { method, scope, checksOrigin = false }: Endpoint): Caller {
       const { caller, isAmbient } = identify(context);
       const { anonymous, openRead } = tokenIndex;
       // Without an explicit token, the request might come from another site's page.
       if (checksOrigin || (isAmbient && (method !== 'GET' || scope !== 'none'))) refuseCrossSite(context);
       const isAllowed =
         caller === anonymous ? anonymousRequests.take(readAddress(context)) : requests.take(caller.name);
-      if (!isAllowed) throw createRateLimitError('Rate limit exceeded.');
+      if (!isAllowed) throw new RequestError('TOO_MANY_REQUESTS', 'Rate limit exceeded. Try again in a minute.');
       if (caller === anonymous && !caller.scopes.has(scope)) {
         const hint = openRead ? ' "sluice serve" prints it when it starts, and "sluice token" shows it.' : '';
         throw new RequestError(
@@ -147,7 +137,7 @@ export function createGuard({ settings, host, clock }: GuardOptions) {
       if (replacement.tokens.length > 0) tokenIndex = indexTokens(replacement);
     },
     /** Creates a token for one run, on behalf of a token with the scope `worker`; by default of the first. */
-    createRunToken(name?: string): RunToken {
+    createRunToken(name?: string) {
       const created = tokenIndex.runTokens.create(name);
       if (created !== undefined) return created;
       throw new RequestError('SCOPE_MISSING', 'No token has the scope "worker". Add one to the setting "tokens".');
@@ -167,18 +157,9 @@ function checkScope({ name, scopes }: Caller, scope: Scope): void {
   );
 }
 
-function createRateLimitError(reason: string): RequestError {
-  return new RequestError('TOO_MANY_REQUESTS', `${reason} Try again in a minute.`);
-}
-
 /** Returns the group of the caller's address; `unknown` if there is no connection. */
 function readAddress(context: Context): string {
   return groupAddress(readIncomingMessage(context)?.socket.remoteAddress);
-}
-
-interface RunToken {
-  readonly token: string;
-  readonly workerId: string;
 }
 
 const RUN_TOKEN = /^slr_(?<name>[\w-]{1,400})\.(?<random>[\w-]{43})\.(?<signature>[\w-]{43})$/;
@@ -191,7 +172,7 @@ const RUN_TOKEN = /^slr_(?<name>[\w-]{1,400})\.(?<random>[\w-]{43})\.(?<signatur
 function createRunTokens(parents: readonly Token[]) {
   const signatures = createSignatures(parents, 'sluice run token');
   return {
-    create(name: string | undefined): RunToken | undefined {
+    create(name: string | undefined) {
       const parent = parents.find((token) => name === undefined || token.name === name);
       if (parent === undefined) return undefined;
       const token = `slr_${signatures.sign(parent, randomBytes(32).toString('base64url'))}`;

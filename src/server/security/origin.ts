@@ -1,16 +1,10 @@
 import { isIP } from 'node:net';
 
-interface PageHeaders {
-  readonly host: string | undefined;
-  readonly origin: string | undefined;
-  readonly site: string | undefined;
-}
-
-/**
- * Whether a request comes from a page of another origin; another port is another origin. Clients other than browsers
- * send neither header.
- */
-export function isCrossSite({ host, origin, site }: PageHeaders, allowed: readonly string[]): boolean {
+/** Whether a request comes from a page of another origin or port. Clients other than browsers send neither header. */
+export function isCrossSite(
+  { host, origin, site }: Readonly<Record<'host' | 'origin' | 'site', string | undefined>>,
+  allowed: readonly string[],
+): boolean {
   if (origin !== undefined && allowed.includes(origin)) return false;
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return true;
   return origin !== undefined && (!URL.canParse(origin) || new URL(origin).host !== host?.toLowerCase());

@@ -1,6 +1,5 @@
 import { createHash, timingSafeEqual, createHmac } from 'node:crypto';
-import { getSessionCookieName } from '../api/index.js';
-import type { Scope } from '../api/index.js';
+import { getSessionCookieName, type Scope } from '../api/index.js';
 import type { Token } from '../config/index.js';
 
 export interface Caller {
@@ -22,10 +21,7 @@ export function toCaller({ name, scopes }: Token): Caller {
   return { name, scopes: new Set<Scope>(['none', ...scopes]) };
 }
 
-/**
- * Creates a function that finds a token by its value. All tokens are compared, each in constant time, so timing reveals
- * nothing.
- */
+/** Creates a function that finds a token. All are compared, each in constant time, so timing reveals nothing. */
 export function createTokenCheck(tokens: readonly Token[]): (sent: string) => Token | undefined {
   const hashedTokens = tokens.map((token) => ({ token, digest: hashToken(token.value) }));
   return (sent) => {

@@ -12,39 +12,18 @@ export interface RunEnd {
   readonly status: string | null;
 }
 
-export function createBroadcasts(store: Pick<Store, 'watch' | 'findRun'>, logger: Logger) {
-  const broadcasts = new Map<string, Broadcast>();
-
-  async function findEnd(runId: string): Promise<RunEnd | undefined> {
-    const run = await store.findRun(runId);
-    // A deleted run counts as ended.
-    if (run === undefined) return { status: null };
-    return run.state === 'ended' ? { status: run.result?.status ?? null } : undefined;
-  }
-
-  return {
-    find: (runId: string, protocol: StreamProtocol): Broadcast | undefined => broadcasts.get(`${protocol} ${runId}`),
-    /** Opens a broadcast that continues with a log reader, which it then owns. */
-    open(runId: string, protocol: StreamProtocol, logReader: LogReader): Broadcast {
-      const key = `${protocol} ${runId}`;
-      const broadcast = createBroadcast({
-        protocol,
-        logReader,
-        watch: (wake) => store.watch(runId, wake),
-        findEnd: async () => findEnd(runId),
-        logger,
-        onClose: () => broadcasts.delete(key),
-      });
-      broadcasts.set(key, broadcast);
-      return broadcast;
-    },
-    /** Returns the end of the run; undefined while it has not ended. */
-    findEnd,
-  };
+/** Returns the end of the run; undefined while it has not ended. */
+export async function findEnd(store: Pick<Store, 'findRun'>, runId: string): Promise<RunEnd | undefined> {
+  const run = await store.findRun(runId);
+  // A deleted run counts as ended.
+  if (run === undefined) return { status: null };
+  return run.state === 'ended' ? { status: run.result?.status ?? null } : undefined;
 }
 
 export interface Reader {
   readonly connection: ReaderConnection;
+  /** Called when it has received everything. */
+  readonly end: () => void;
   /** The position of the last event that was sent to it. */
   position: LogPosition;
   /** Set while it is attached; called when its connection closes. */
@@ -53,32 +32,22 @@ export interface Reader {
 
 type Detachment = 'behind' | 'over';
 
-/**
- * Sends a run's events to all readers that are up to date. Each event is encoded once, and one write can contain many
- * events.
- */
 export type Broadcast = ReturnType<typeof createBroadcast>;
 
 interface BroadcastOptions {
+  readonly store: Pick<Store, 'watch' | 'findRun'>;
+  readonly runId: string;
   readonly protocol: StreamProtocol;
   /** Reads the events to send; owned by the broadcast. */
   readonly logReader: LogReader;
-  /** Calls `wake` when there might be new events. Returns the function that stops watching. */
-  readonly watch: (wake: () => void) => () => void;
-  readonly findEnd: () => Promise<RunEnd | undefined>;
   readonly logger: Logger;
   /** Called when the last reader has left. */
   readonly onClose: () => void;
 }
 
-/**
- * The maximum number of bytes buffered for a reader. A slower reader is detached, and gets its events from the store.
- */
+/** The maximum number of unsent bytes. A slower reader is detached, and gets its events from the store. */
 const MAX_UNSENT = 256 * 1024;
-/**
- * After each write, a broadcast pauses for this many times as long as the write took. With many readers, this leads to
- * fewer, larger chunks.
- */
+/** The pause after a write, as a multiple of its duration: many readers then get fewer, larger chunks. */
 const PAUSE_FACTOR = 2;
 const MIN_PAUSE_MS = 4;
 const MAX_PAUSE_MS = 100;
@@ -91,12 +60,14 @@ const QUIET_POLL_MS = 1000;
 const END_POLL_MS = 15_000;
 const RETRY_MS = 1000;
 
-/** Starts to send new events; stops when the run ends or the last reader has left. */
-function createBroadcast(options: BroadcastOptions) {
-  const { protocol, logReader, watch, findEnd, logger, onClose } = options;
+/**
+ * Sends a run's new events to all readers that are up to date, until the run ends or the last reader has left. Each event
+ * is encoded once, and one write can contain many events.
+ */
+export function createBroadcast({ store, runId, protocol, logReader, logger, onClose }: BroadcastOptions) {
   const recentChunks = createRecentChunks(logReader.position);
   const readers = new Map<Reader, (reason: Detachment) => void>();
-  let pollWaiters: (() => void)[] = [];
+  const pollWaiters: (() => void)[] = [];
   const waker = createWaker();
   const closing = new AbortController();
   let nextPollAt = performance.now() + END_POLL_MS;
@@ -145,7 +116,7 @@ function createBroadcast(options: BroadcastOptions) {
     const last = Buffer.from((await logReader.finish()) + formatEnd(protocol, status));
     for (const reader of readers.keys()) {
       reader.connection.write(last);
-      reader.connection.end();
+      reader.end();
       detach(reader, 'over');
     }
     close();
@@ -156,7 +127,7 @@ function createBroadcast(options: BroadcastOptions) {
     let writeMs = await sendAll();
     if (writeMs === undefined || performance.now() >= nextPollAt) {
       nextPollAt = performance.now() + END_POLL_MS * (1 - Math.random() / 4);
-      const end = await findEnd();
+      const end = await findEnd(store, runId);
       if (end !== undefined) {
         writeMs = await sendAll();
         await finish(end.status);
@@ -167,7 +138,7 @@ function createBroadcast(options: BroadcastOptions) {
   }
 
   async function run(): Promise<void> {
-    const stop = watch(waker.wake);
+    const stop = store.watch(runId, waker.wake);
     try {
       while (!closing.signal.aborted) {
         await poll().catch(async (error: unknown) => {
@@ -179,8 +150,7 @@ function createBroadcast(options: BroadcastOptions) {
       }
     } finally {
       stop();
-      for (const resolve of pollWaiters) resolve();
-      pollWaiters = [];
+      for (const resolve of pollWaiters.splice(0)) resolve();
     }
   }
 
@@ -191,10 +161,7 @@ function createBroadcast(options: BroadcastOptions) {
     },
     /** Whether a reader at this position can be attached without reading the store. */
     covers: (position: LogPosition): boolean => !closing.signal.aborted && recentChunks.covers(position),
-    /**
-     * Sends all events after a reader's position, which must be covered, until the reader is too slow or disconnects, or
-     * the run ends.
-     */
+    /** Sends all events after a covered position, until the reader is too slow or disconnects, or the run ends. */
     attach: async (reader: Reader): Promise<Detachment> =>
       new Promise((resolve) => {
         for (const bytes of recentChunks.since(reader.position)) reader.connection.write(bytes);

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
@@ -5,7 +6,7 @@ import { silentLogger } from '../../base/logger.js';
 import { openStore } from '../../store/open-store.js';
 import type { Store } from '../../store/store.js';
 import { startScriptedRun } from '../fixtures/scripted-run.js';
-import type { ReaderConnection } from './reader-connection.js';
+import { keepOpen, type ReaderConnection } from './reader-connection.js';
 import { createStreamHub } from './stream-hub.js';
 import { parsePosition } from './stream-protocol.js';
 import type { StreamProtocol } from './stream-protocol.js';
@@ -73,7 +74,8 @@ function createManualClient() {
 
 function openHub(store: Store) {
   const shutdown = new AbortController();
-  const hub = createStreamHub({ store, log: store, logger: silentLogger, shutdownSignal: shutdown.signal });
+  setMaxListeners(0, shutdown.signal);
+  const hub = createStreamHub({ store, log: store, logger: silentLogger });
   return {
     end: () => shutdown.abort(),
     async follow(runId: string, protocol: StreamProtocol = 'fcmp', after?: string) {
@@ -81,6 +83,7 @@ function openHub(store: Store) {
       if (run === undefined) throw new Error('no run');
       const start = await hub.prepare({ run, protocol, after: parsePosition(protocol, after) });
       const client = createManualClient();
+      keepOpen(client.connection, shutdown.signal);
       start?.(client.connection);
       return client;
     },

@@ -27,16 +27,10 @@ export type SharedChunks = Map<string, Promise<Chunk | undefined>>;
 /** The limits for the number of events per chunk. */
 const MIN_EVENTS = 16;
 const MAX_EVENTS = 256;
-/**
- * The number of events per chunk grows only while chunks are smaller than this, because a single event can be megabytes
- * long.
- */
+/** Only while chunks are smaller, their number of events grows: a single event can be megabytes long. */
 const CHUNK_BYTES = 256 * 1024;
 
-/**
- * Creates a reader that starts after a position. A projection gets all earlier events first, because its output depends
- * on them.
- */
+/** Creates a reader that starts after a position. A projection depends on earlier events, so it gets them first. */
 export function createLogReader({ log, runId, protocol, after }: LogReaderOptions, shared: SharedChunks) {
   const encoder = createEventEncoder(protocol);
   const source = chooseSourceLog(protocol);
@@ -53,14 +47,8 @@ export function createLogReader({ log, runId, protocol, after }: LogReaderOption
   async function catchUp(): Promise<void> {
     isCaughtUp = true;
     while (comparePositions(fed, after) < 0) {
-      const to = formatPosition(protocol, after);
-      const page = await log.read({
-        runId,
-        protocol: source,
-        after: formatPosition(protocol, fed),
-        to,
-        limit: MAX_EVENTS,
-      });
+      const range = { after: formatPosition(protocol, fed), to: formatPosition(protocol, after) };
+      const page = await log.read({ runId, protocol: source, ...range, limit: MAX_EVENTS });
       const last = page.at(-1);
       if (last === undefined) return;
       for (const emitted of page) encoder.encode(emitted);
@@ -97,13 +85,17 @@ export function createLogReader({ log, runId, protocol, after }: LogReaderOption
     },
     /**
      * Returns the final events of a projection after the run has ended. Advances the position by one, so they are sent
-     * only once.
+     * only once. If the run `hadEvents` and all were deleted, a gap comes first, because a reader cannot know whether it
+     * received them all. While any event is left there is none, because the oldest are deleted first.
      */
-    async finish(): Promise<string> {
+    async finish(hadEvents = false): Promise<string> {
+      const isEmpty = hadEvents && (await log.read({ runId, protocol: source, limit: 1 })).length === 0;
+      const next = nextPosition(protocol, position);
+      const gap = isEmpty ? formatGap(protocol, next, null) : '';
       if (!isCaughtUp) await catchUp();
       const finalEvents = comparePositions(position, fed) > 0 ? [] : encoder.finish();
-      position = nextPosition(protocol, position);
-      return formatEvents(finalEvents, formatPosition(protocol, position));
+      position = next;
+      return gap + formatEvents(finalEvents, formatPosition(protocol, position));
     },
   };
 }
@@ -151,16 +143,4 @@ const RUN_ENDS: ReadonlySet<string> = new Set([
 function isTerminal({ protocol, event }: Emitted): boolean {
   if (protocol === 'fcmp') return event.type === 'conversation.completed' || event.type === 'conversation.failed';
   return RUN_ENDS.has(event.event.type);
-}
-
-/**
- * Returns the gap to send at the end of a run whose events were all deleted: a reader cannot know whether it received
- * them all. Empty while any event is left, because the oldest are deleted first.
- */
-export async function describeLostEvents(
-  log: Pick<EventLog, 'read'>,
-  { runId, protocol, after }: Omit<LogReaderOptions, 'log'>,
-): Promise<string> {
-  const remainingEvents = await log.read({ runId, protocol: chooseSourceLog(protocol), limit: 1 });
-  return remainingEvents.length > 0 ? '' : formatGap(protocol, nextPosition(protocol, after), null);
 }

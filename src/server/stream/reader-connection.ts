@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { PassThrough, Readable, type Duplex, type Writable } from 'node:stream';
+import { HEARTBEAT } from './stream-protocol.js';
 
 export interface ReaderConnection {
   /** Bytes written but not sent yet. */
@@ -41,6 +42,22 @@ export function createWebStreamConnection() {
   const pipe = new PassThrough({ readableHighWaterMark: 0 });
   const body = Readable.toWeb(pipe) as unknown as ReadableStream<Uint8Array>;
   return { connection: createConnection(pipe, pipe), body };
+}
+
+/** The heartbeat interval, which is shorter than the idle time-outs of proxies. */
+const HEARTBEAT_MS = 15_000;
+
+/** Keeps a connection open while there is nothing to send, until the server shuts down. */
+export function keepOpen(connection: ReaderConnection, shutdownSignal: AbortSignal): void {
+  const heartbeat = setInterval(() => {
+    if (connection.unsent === 0) connection.write(HEARTBEAT);
+  }, HEARTBEAT_MS).unref();
+  const end = (): void => connection.end();
+  shutdownSignal.addEventListener('abort', end, { once: true });
+  connection.onClose(() => {
+    clearInterval(heartbeat);
+    shutdownSignal.removeEventListener('abort', end);
+  });
 }
 
 /** `stream` receives the bytes; `response` is ended. */

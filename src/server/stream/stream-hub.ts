@@ -2,18 +2,10 @@ import { comparePositions, type LogPosition } from '../../events/index.js';
 import { SluiceError, type Logger } from '../../base/index.js';
 import type { RunRecord } from '../../store/records/index.js';
 import type { Store } from '../../store/index.js';
-import { createBroadcasts, type Reader, type Broadcast, type RunEnd } from './broadcast.js';
-import { describeLostEvents, createLogReader, type SharedChunks, type Chunk, type LogReader } from './log-reader.js';
+import { createBroadcast, findEnd, type Reader, type Broadcast, type RunEnd } from './broadcast.js';
+import { createLogReader, type SharedChunks, type Chunk, type LogReader } from './log-reader.js';
 import type { ReaderConnection } from './reader-connection.js';
-import {
-  formatEnd,
-  HEARTBEAT,
-  RETRY,
-  chooseSourceLog,
-  previousPosition,
-  formatPosition,
-  formatLag,
-} from './stream-protocol.js';
+import { formatEnd, RETRY, chooseSourceLog, previousPosition, formatPosition, formatLag } from './stream-protocol.js';
 import type { StreamProtocol } from './stream-protocol.js';
 import type { EventLog } from '../../store/ports/index.js';
 
@@ -24,48 +16,33 @@ interface StreamRequest {
   readonly after: LogPosition;
 }
 
-/** Sends events until the run ends or the reader disconnects. */
-export type StartStream = (connection: ReaderConnection) => void;
+/** Sends events until the reader disconnects, or the run has ended: then calls `end`, which closes the connection by default. */
+export type StartStream = (connection: ReaderConnection, end?: () => void) => void;
 
 interface StreamHubOptions {
   readonly store: Pick<Store, 'watch' | 'findRun'>;
   readonly log: Pick<EventLog, 'read'>;
   readonly logger: Logger;
-  readonly shutdownSignal: AbortSignal;
 }
 
-/** The heartbeat interval, which is shorter than the idle time-outs of proxies. */
-const HEARTBEAT_MS = 15_000;
-
-export function createStreamHub({ store, log, logger, shutdownSignal }: StreamHubOptions) {
-  const broadcasts = createBroadcasts(store, logger);
+export function createStreamHub({ store, log, logger }: StreamHubOptions) {
+  const broadcasts = new Map<string, Broadcast>();
   const shared: SharedChunks = new Map();
-  const readers = new Set<Reader>();
-  let heartbeat: NodeJS.Timeout | undefined;
 
-  shutdownSignal.addEventListener('abort', () => {
-    for (const { connection } of readers) connection.end();
-  });
+  const findBroadcast = (runId: string, protocol: StreamProtocol) => broadcasts.get(`${protocol} ${runId}`);
 
-  function sendHeartbeat(): void {
-    for (const { connection } of readers) if (connection.unsent === 0) connection.write(HEARTBEAT);
+  /** Opens a broadcast that continues with a log reader. */
+  function openBroadcast(runId: string, protocol: StreamProtocol, logReader: LogReader): Broadcast {
+    const key = `${protocol} ${runId}`;
+    const onClose = () => broadcasts.delete(key);
+    const broadcast = createBroadcast({ store, runId, protocol, logReader, logger, onClose });
+    broadcasts.set(key, broadcast);
+    return broadcast;
   }
 
-  function add(reader: Reader): void {
-    readers.add(reader);
-    heartbeat ??= setInterval(sendHeartbeat, HEARTBEAT_MS).unref();
-    reader.connection.onClose(() => {
-      readers.delete(reader);
-      reader.leave?.();
-      if (readers.size > 0) return;
-      clearInterval(heartbeat);
-      heartbeat = undefined;
-    });
-  }
-
-  function start(connection: ReaderConnection, stream: FollowedStream): void {
-    const reader: Reader = { connection, position: stream.after };
-    add(reader);
+  function start(connection: ReaderConnection, end = () => connection.end(), stream: FollowedStream): void {
+    const reader: Reader = { connection, end, position: stream.after };
+    connection.onClose(() => reader.leave?.());
     connection.write(RETRY);
     follow(reader, stream).catch((error: unknown) => {
       // The client reconnects and then gets the error.
@@ -94,7 +71,7 @@ export function createStreamHub({ store, log, logger, shutdownSignal }: StreamHu
     }
 
     while (!connection.isClosed) {
-      const broadcast = broadcasts.find(runId, protocol);
+      const broadcast = findBroadcast(runId, protocol);
       if (broadcast?.covers(reader.position) === true) {
         if (await followBroadcast(broadcast)) continue;
         return;
@@ -113,17 +90,15 @@ export function createStreamHub({ store, log, logger, shutdownSignal }: StreamHu
         continue;
       }
       if (end !== undefined) {
-        const after = reader.position;
-        const gap = after.seq > 0 ? await describeLostEvents(log, { runId, protocol, after }) : '';
-        connection.write(Buffer.from(gap + (await logReader.finish()) + formatEnd(protocol, end.status)));
-        connection.end();
-        return;
+        const finalEvents = await logReader.finish(reader.position.seq > 0);
+        connection.write(Buffer.from(finalEvents + formatEnd(protocol, end.status)));
+        return reader.end();
       }
-      end = await broadcasts.findEnd(runId);
+      end = await findEnd(store, runId);
       if (end !== undefined) continue;
-      const newBroadcast = broadcasts.find(runId, protocol);
+      const newBroadcast = findBroadcast(runId, protocol);
       if (newBroadcast !== undefined) await newBroadcast.nextPoll();
-      else if (!(await followBroadcast(broadcasts.open(runId, protocol, logReader)))) return;
+      else if (!(await followBroadcast(openBroadcast(runId, protocol, logReader)))) return;
     }
   }
 
@@ -141,19 +116,17 @@ export function createStreamHub({ store, log, logger, shutdownSignal }: StreamHu
     async prepare(request: StreamRequest): Promise<StartStream | undefined> {
       const { run, protocol, after } = request;
       const runId = run.id;
-      if (broadcasts.find(runId, protocol)?.covers(after) === true) {
-        return (connection) => start(connection, { runId, protocol, after });
+      if (findBroadcast(runId, protocol)?.covers(after) === true) {
+        return (connection, end) => start(connection, end, { runId, protocol, after });
       }
       const logReader = createLogReader({ log, runId, protocol, after }, shared);
       const chunk = await logReader.next();
       if (chunk === undefined && run.state === 'ended') {
-        const hadEvents = after.seq > 0 || (run.result?.attempts ?? 0) > 0;
-        const gap = hadEvents ? await describeLostEvents(log, { runId, protocol, after }) : '';
-        const finalEvents = gap + (await logReader.finish());
+        const finalEvents = await logReader.finish(after.seq > 0 || (run.result?.attempts ?? 0) > 0);
         if (finalEvents === '') return undefined;
-        return (connection) => {
+        return (connection, end = () => connection.end()) => {
           connection.write(Buffer.from(finalEvents + formatEnd(protocol, run.result?.status ?? null)));
-          connection.end();
+          end();
         };
       }
       if (chunk === undefined && !(await hasReached(request))) {
@@ -162,7 +135,7 @@ export function createStreamHub({ store, log, logger, shutdownSignal }: StreamHu
           `The run has no event "${formatPosition(protocol, after)}" yet. Omit the position to start with the first event.`,
         );
       }
-      return (connection) => start(connection, { runId, protocol, after, logReader, chunk });
+      return (connection, end) => start(connection, end, { runId, protocol, after, logReader, chunk });
     },
   };
 }

@@ -51,32 +51,21 @@ export function isNext(protocol: StreamProtocol, last: LogPosition, next: LogPos
   return protocol === 'rasp' && next.attempt === last.attempt + 1 && next.seq === 1;
 }
 
-export interface EventEncoder {
-  /** Returns the protocol's events for one event of the log; possibly empty. */
-  encode(emitted: Emitted): readonly object[];
-  /** Returns the events to send after the last event. */
-  finish(): readonly object[];
-  /** Whether the output depends on earlier events. */
-  readonly isStateful: boolean;
-}
+export type EventEncoder = ReturnType<typeof createEventEncoder>;
 
-export function createEventEncoder(protocol: StreamProtocol): EventEncoder {
-  switch (protocol) {
-    case 'fcmp':
-    case 'rasp':
-      return { encode: ({ event }) => [event], finish: () => [], isStateful: false };
-    case 'agui':
-      return encodeWith(createAgUiProjection());
-    case 'acp':
-      return encodeWith(createAcpProjection());
-  }
-}
-
-function encodeWith(projection: Projection<object>): EventEncoder {
+export function createEventEncoder(protocol: StreamProtocol) {
+  const projection: Projection<object> | undefined =
+    protocol === 'agui' ? createAgUiProjection() : protocol === 'acp' ? createAcpProjection() : undefined;
   return {
-    encode: (emitted) => (emitted.protocol === 'fcmp' ? projection.push(emitted.event) : []),
-    finish: () => projection.end(),
-    isStateful: true,
+    /** Returns the protocol's events for one event of the log; possibly empty. */
+    encode(emitted: Emitted): readonly object[] {
+      if (projection === undefined) return [emitted.event];
+      return emitted.protocol === 'fcmp' ? projection.push(emitted.event) : [];
+    },
+    /** Returns the events to send after the last event. */
+    finish: (): readonly object[] => projection?.end() ?? [],
+    /** Whether the output depends on earlier events. */
+    isStateful: projection !== undefined,
   };
 }
 

@@ -21,28 +21,26 @@ const MAX_OPTIONS = 20;
 export function createWaitingList(store: Pick<Store, 'read' | 'listRuns' | 'listInbox' | 'listSinks' | 'findOrder'>) {
   const questions = createQuestionReader(store);
   const getTask = createTitles(store);
-  return {
-    async read(): Promise<WaitingList> {
-      const [runs, inbox, sinks] = await Promise.all([
-        store.listRuns({ state: 'waiting', limit: MAX_ENTRIES }),
-        store.listInbox({ open: true, limit: MAX_ENTRIES }),
-        store.listSinks(),
-      ]);
-      const questionEntries = await Promise.all(
-        runs.items.map(async (run) => {
-          const task = await getTask(run);
-          return (await questions.read(run.id)).map((question) => describeQuestion(run, task, question));
-        }),
-      );
-      return {
-        items: [
-          ...questionEntries.flat().toSorted((one, other) => one.at.localeCompare(other.at)),
-          ...sinks.flatMap(describeSink),
-          ...inbox.items.map(describeItem),
-        ],
-        complete: runs.next_cursor === null && inbox.next_cursor === null,
-      };
-    },
+  return async (): Promise<WaitingList> => {
+    const [runs, inbox, sinks] = await Promise.all([
+      store.listRuns({ state: 'waiting', limit: MAX_ENTRIES }),
+      store.listInbox({ open: true, limit: MAX_ENTRIES }),
+      store.listSinks(),
+    ]);
+    const questionEntries = await Promise.all(
+      runs.items.map(async (run) => {
+        const task = await getTask(run);
+        return (await questions.read(run.id)).map((question) => describeQuestion(run, task, question));
+      }),
+    );
+    return {
+      items: [
+        ...questionEntries.flat().toSorted((one, other) => one.at.localeCompare(other.at)),
+        ...sinks.flatMap(describeSink),
+        ...inbox.items.map(describeItem),
+      ],
+      complete: runs.next_cursor === null && inbox.next_cursor === null,
+    };
   };
 }
 
@@ -131,10 +129,7 @@ const PAGE = 1000;
 /** The maximum number of steps to find the end of a log: enough for 2^40 events. */
 const MAX_STEPS = 80;
 
-/**
- * Creates a reader of open questions. The end of a log is located once, with about twenty short reads; after that, only
- * new events are read.
- */
+/** Creates a reader of open questions. The end of a log is located once; after that, only new events are read. */
 export function createQuestionReader(store: Pick<Store, 'read'>) {
   const cache = new Map<string, { readonly last: number; readonly open: readonly OpenQuestion[] }>();
 
@@ -208,29 +203,23 @@ const MAX_ATTEMPTS = 20;
 const FIRST_PAUSE_MS = 3000;
 const MAX_PAUSE_MS = 3_600_000;
 
-/**
- * Sends a signed request for each new entry in the list of everything that waits for a human, until the server shuts
- * down.
- */
-export function startNotifier({ post, consoleUrl = '', store, logger, shutdownSignal }: NotifyOptions) {
-  const list = createWaitingList(store);
+/** Sends a signed request for each new entry in the waiting list, until the server shuts down. */
+export async function notify({ post, consoleUrl = '', store, logger, shutdownSignal }: NotifyOptions): Promise<void> {
+  const readList = createWaitingList(store);
   const sendRound = createRound(async (entry) => {
     // The key is also in the body, because the signature covers only the body.
     const key = `${await store.readInstallation()} waiting ${encodeURIComponent(entry.id)}`;
     await post({ ...toNotification(entry, consoleUrl), idempotency_key: key }, key, shutdownSignal);
   });
-  async function work(): Promise<void> {
-    while (!shutdownSignal.aborted) {
-      try {
-        const failures = await sendRound(await list.read());
-        for (const error of failures) logger.warn('cannot send notification', { error: String(error) });
-      } catch (error) {
-        logger.warn('cannot read the waiting list', { error: String(error) });
-      }
-      await wait(POLL_MS, undefined, { signal: shutdownSignal }).catch(() => undefined);
+  while (!shutdownSignal.aborted) {
+    try {
+      const failures = await sendRound(await readList());
+      for (const error of failures) logger.warn('cannot send notification', { error: String(error) });
+    } catch (error) {
+      logger.warn('cannot read the waiting list', { error: String(error) });
     }
+    await wait(POLL_MS, undefined, { signal: shutdownSignal }).catch(() => undefined);
   }
-  return { stopped: work() };
 }
 
 interface DeliveryState {

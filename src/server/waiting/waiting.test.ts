@@ -7,7 +7,7 @@ import { createSignedPost, isSignedWebhook } from '../../orders/sinks/webhook-si
 import { sampleMessage, sampleSettlement, sampleSubmission } from '../../store/contract/fixtures/order-samples.js';
 import { openStore } from '../../store/open-store.js';
 import { openServer, readJson } from '../fixtures/open-server.js';
-import { createRound, startNotifier, toNotification, createQuestionReader, updateQuestions } from './waiting-list.js';
+import { createRound, notify, toNotification, createQuestionReader, updateQuestions } from './waiting-list.js';
 import type { OpenQuestion } from './waiting-list.js';
 
 const NOW_ISO = '2026-11-15T06:30:00.000Z';
@@ -281,7 +281,7 @@ describe('notifications', () => {
     const url = `http://127.0.0.1:${(webhookServer.address() as AddressInfo).port}/`;
     const post = createSignedPost({ url, secret, allowPrivateAddresses: true });
     const { logger } = context;
-    await startNotifier({ post, store, logger, shutdownSignal: shutdown.signal, consoleUrl: 'http://console' }).stopped;
+    await notify({ post, store, logger, shutdownSignal: shutdown.signal, consoleUrl: 'http://console' });
     expect(received.map(({ isSigned }) => isSigned)).toEqual([true, true, true]);
     expect(JSON.parse(received[0]?.body ?? '')).toMatchObject({
       kind: 'question',

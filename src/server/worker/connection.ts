@@ -1,12 +1,25 @@
 import { Agent as HttpAgent, request as requestHttp, type IncomingMessage, type RequestOptions } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { SluiceError, getErrorCode, getErrorMessage, omitUndefined, type FromSchema } from '../../base/index.js';
+import { parseJson } from '../../base/files/index.js';
 import { StoreError } from '../../store/index.js';
-import { WORKER_PROTOCOL, type workerEndSchema } from '../api/index.js';
+import { WORKER_PROTOCOL, type workerCallSchema, type workerEndSchema } from '../api/index.js';
 import type { EventPack } from '../../events/index.js';
 import type { WorkerEnd } from '../../orders/index.js';
 
-export interface ConnectionOptions {
+type WorkerCall = FromSchema<typeof workerCallSchema>;
+
+/** A call without the claim that it belongs to, which is added when it is sent. */
+export type WorkerRequest = WorkerCall extends infer One
+  ? One extends WorkerCall
+    ? Omit<One, 'worker_id'>
+    : never
+  : never;
+
+/** Sends a call about a run that this process holds. */
+export type CallServer = <T>(id: string, request: WorkerRequest) => Promise<T>;
+
+interface ConnectionOptions {
   /** `https://…`; plain HTTP only on loopback. */
   readonly url: string;
   readonly token: string;
@@ -177,21 +190,13 @@ async function readText(response: IncomingMessage): Promise<string> {
 const TEMPORARY: ReadonlySet<number> = new Set([408, 429]);
 
 function readResponse(server: string, { status, body }: { readonly status: number; readonly body: string }): unknown {
-  const value = parse(body);
+  const value = parseJson(body);
   if (status >= 200 && status < 300 && value !== undefined) return value;
   const { code, detail } = (value ?? {}) as { readonly code?: unknown; readonly detail?: unknown };
   if (status >= 500 || TEMPORARY.has(status) || typeof code !== 'string' || typeof detail !== 'string') {
     throw createOutage(server, new Error(typeof detail === 'string' ? detail : `status ${status}`));
   }
   throw new SluiceError(code, detail);
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Codes of certificates whose authority this host does not know. */

@@ -7,6 +7,7 @@ import { createSessionKeeper, type SessionKeeper, type SessionManifest } from '.
 import { getRunFolderPath, listAuditFiles } from '../../runs/run-folder/index.js';
 import { isOutage } from '../../store/ports/index.js';
 import type { RunRecord, RunResult } from '../../store/records/index.js';
+import type { CallServer } from './connection.js';
 
 interface PlainRun {
   readonly spec: RunRecord['spec'];
@@ -15,25 +16,13 @@ interface PlainRun {
 
 interface CopyOptions {
   readonly data: string;
-  /** Sends bytes to the server; returns the sizes of the files there. */
-  readonly send: (runId: string, files: readonly SentBytes[]) => Promise<readonly number[]>;
+  readonly call: CallServer;
   readonly logger: Logger;
 }
 
 /** How often new bytes are sent. */
 const EVERY_MS = 1000;
 const REQUEST_BYTES = 1024 * 1024;
-
-interface SentBytes {
-  readonly path: string;
-  readonly offset: number;
-  readonly data: string;
-}
-
-interface SentFile {
-  readonly id: string;
-  readonly size: number;
-}
 
 interface LocalFile {
   readonly path: string;
@@ -44,8 +33,8 @@ interface LocalFile {
 }
 
 /** Copies the recorded bytes of runs to the server, so that its console and API show them while they grow. */
-export function createRunCopies({ data, send, logger }: CopyOptions) {
-  const runs = new Map<string, Map<string, SentFile>>();
+export function createRunCopies({ data, call, logger }: CopyOptions) {
+  const runs = new Map<string, Map<string, Pick<LocalFile, 'id' | 'size'>>>();
   const busy = new Map<string, Promise<void>>();
   const timer = setInterval(() => {
     for (const id of runs.keys()) if (!busy.has(id)) void copy(id).catch(() => undefined);
@@ -53,11 +42,8 @@ export function createRunCopies({ data, send, logger }: CopyOptions) {
 
   /** Copies one run at a time: two copies of it would overwrite each other. */
   async function copy(id: string, plain?: PlainRun): Promise<void> {
-    const before = busy.get(id);
-    const work = (async () => {
-      await before?.catch(() => undefined);
-      await copyOnce(id, plain);
-    })();
+    const before = busy.get(id)?.catch(() => undefined) ?? Promise.resolve();
+    const work = before.then(async () => copyOnce(id, plain));
     busy.set(id, work);
     try {
       await work;
@@ -73,10 +59,12 @@ export function createRunCopies({ data, send, logger }: CopyOptions) {
     for (;;) {
       const batch = await readNew(files, sent);
       if (batch.length === 0) return;
-      const sizes = await send(
-        id,
-        batch.map(({ file: { path }, offset, bytes }) => ({ path, offset, data: bytes.toString('base64') })),
-      );
+      const parts = batch.map(({ file: { path }, offset, bytes }) => ({
+        path,
+        offset,
+        data: bytes.toString('base64'),
+      }));
+      const sizes = await call<readonly number[]>(id, { call: 'bytes', files: parts });
       for (const [index, { file, offset, bytes }] of batch.entries()) {
         const size = sizes[index] ?? offset + bytes.length;
         // Another server has less of it, or none. More than was recorded belongs to a replaced file.
@@ -86,7 +74,7 @@ export function createRunCopies({ data, send, logger }: CopyOptions) {
   }
 
   /** Reads what the server does not have yet, up to the size of a request. */
-  async function readNew(files: readonly LocalFile[], sent: ReadonlyMap<string, SentFile>) {
+  async function readNew(files: readonly LocalFile[], sent: ReadonlyMap<string, Pick<LocalFile, 'id' | 'size'>>) {
     const batch: { readonly file: LocalFile; readonly offset: number; readonly bytes: Buffer }[] = [];
     let left = REQUEST_BYTES;
     for (const file of files) {
@@ -111,10 +99,7 @@ export function createRunCopies({ data, send, logger }: CopyOptions) {
 
   return {
     add: (id: string): void => void runs.set(id, new Map()),
-    /**
-     * Copies the rest of a run before it ends, and the files that a plain run has changed. Throws only if the server is
-     * unavailable.
-     */
+    /** Copies the rest of a run before it ends, and what a plain run has changed. Throws only in an outage. */
     async finish(id: string, plain?: PlainRun) {
       try {
         await copy(id, plain);
@@ -129,7 +114,7 @@ export function createRunCopies({ data, send, logger }: CopyOptions) {
 }
 
 /** Reaches the sessions that a server keeps in its archive. */
-export function createRemoteSessions(call: <T>(id: string, request: SessionCall) => Promise<T>): SessionKeeper {
+export function createRemoteSessions(call: CallServer): SessionKeeper {
   return createSessionKeeper({
     find: async (id) => (await call<SessionManifest | null>(id, { call: 'find_session' })) ?? undefined,
     describe: async (id, manifest) => call(id, { call: 'describe_session', manifest }),
@@ -142,12 +127,6 @@ export function createRemoteSessions(call: <T>(id: string, request: SessionCall)
     remove: async (id) => call(id, { call: 'remove_session' }),
   });
 }
-
-type SessionCall =
-  | { readonly call: 'find_session' | 'remove_session' }
-  | { readonly call: 'describe_session'; readonly manifest: SessionManifest }
-  | { readonly call: 'write_session'; readonly part: number; readonly data: string }
-  | { readonly call: 'read_session'; readonly part: number };
 
 async function listChanged({ spec, result }: PlainRun): Promise<readonly LocalFile[]> {
   const files: LocalFile[] = [];

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { getErrorCode, getErrorMessage, omitUndefined, silentLogger } from '../../base/index.js';
-import type { FromSchema, Logger } from '../../base/index.js';
+import type { Logger } from '../../base/index.js';
 import { packEvents, type Emitted } from '../../events/index.js';
 import type { BudgetOutcome, WorkerLead, WorkerStore } from '../../orders/dispatch/index.js';
 import { readLastOutput, readResult } from '../../orders/index.js';
@@ -9,22 +9,11 @@ import { compileSecrets, listSensitiveValues, type AgentSettings } from '../../r
 import { getRunFolderPath, removeRunFolder } from '../../runs/run-folder/index.js';
 import type { CachedResult, ClaimedRun } from '../../store/ports/index.js';
 import type { ApprovalRule, OrderRecord, RunRecord } from '../../store/records/index.js';
-import type { workerCallSchema } from '../api/index.js';
-import type { Connection } from './connection.js';
+import type { ENDPOINTS, ResponseOf } from '../api/index.js';
+import type { Connection, WorkerRequest } from './connection.js';
 import { createRemoteSessions, createRunCopies } from './copy-bytes.js';
 import { createNotHeldError, formatEnd, splitPacks } from './connection.js';
 import { watchServer } from './watch-server.js';
-
-type Call = FromSchema<typeof workerCallSchema>;
-/** A call without the claim that it belongs to, which is added when it is sent. */
-type Request = Call extends infer One ? (One extends Call ? Omit<One, 'worker_id'> : never) : never;
-
-export interface ServerSettings {
-  readonly leaseMs: number;
-  readonly agents: Readonly<Record<string, AgentSettings>>;
-  readonly approvals: readonly ApprovalRule[];
-  readonly secretPatterns: readonly string[];
-}
 
 export type RemotePorts = Awaited<ReturnType<typeof openRemotePorts>>;
 
@@ -37,13 +26,16 @@ export interface RemoteOptions {
   readonly logger?: Logger;
 }
 
-/** A run that this process holds, with what the server sent for it. */
-interface Held {
-  readonly workerId: string;
-  readonly order: OrderRecord | null;
+/** A claimed run, with what the server sends for it. */
+interface Claimed extends ClaimedRun {
   readonly wrapper: Wrapper | null;
   readonly checks: Readonly<Record<string, Check>>;
   readonly repo: Repo | null;
+}
+
+/** A run that this process holds. */
+interface Held extends Pick<Claimed, 'order' | 'wrapper' | 'checks' | 'repo'> {
+  readonly workerId: string;
   /** Set for a run without an order. */
   readonly spec?: RunRecord['spec'] | undefined;
   readonly checkedRun?: string;
@@ -51,23 +43,11 @@ interface Held {
   hasEnded?: boolean;
 }
 
-interface Claimed extends ClaimedRun, Pick<Held, 'wrapper' | 'checks' | 'repo'> {}
+type ClaimResponse = ResponseOf<typeof ENDPOINTS.claimRun> & { readonly claimed: Claimed | null };
 
-interface ClaimResponse {
-  readonly now: number;
-  readonly claimed: Claimed | null;
-  readonly is_waiting: boolean;
-}
-
-interface Report {
-  readonly prefix: string;
-  readonly now: number;
-  readonly lease_ms: number;
-  readonly agents: ServerSettings['agents'];
-  readonly approvals: ServerSettings['approvals'];
-  readonly secret_patterns: readonly string[];
-  readonly has_budgets: boolean;
-  readonly keeps_sessions?: boolean;
+interface Report extends ResponseOf<typeof ENDPOINTS.reportWorker> {
+  readonly agents: Readonly<Record<string, AgentSettings>>;
+  readonly approvals: readonly ApprovalRule[];
   readonly expired: readonly RunRecord[];
 }
 
@@ -110,7 +90,7 @@ export async function openRemotePorts(
   });
   const getWorkerId = (local: string): string => `${prefix}/${local}`;
 
-  async function call<T>(id: string, request: Request, workerId = held.get(id)?.workerId): Promise<T> {
+  async function call<T>(id: string, request: WorkerRequest, workerId = held.get(id)?.workerId): Promise<T> {
     if (workerId === undefined) throw createNotHeldError(id);
     const body = { ...request, worker_id: workerId };
     const { value } = (await connection.send(`/v1/worker/runs/${encodeURIComponent(id)}`, body)) as { value: T };
@@ -123,11 +103,7 @@ export async function openRemotePorts(
     return { ...run, owner: { ...run.owner, worker_id: run.owner.worker_id.slice(prefix.length + 1) } };
   }
 
-  const copies = createRunCopies({
-    data,
-    logger,
-    send: async (id, files) => call<readonly number[]>(id, { call: 'bytes', files }),
-  });
+  const copies = createRunCopies({ data, call, logger });
 
   async function claim(local: string, body: object): Promise<ClaimedRun | undefined> {
     const sentAt = performance.now();
@@ -203,7 +179,7 @@ export async function openRemotePorts(
       }),
     async createRun({ id, spec, workerId = '', checks = '' }) {
       const checkWorkerId = getWorkerId(workerId);
-      const request = { call: 'check', run: id, check_worker_id: checkWorkerId, spec } as Request;
+      const request = { call: 'check', run: id, check_worker_id: checkWorkerId, spec } as WorkerRequest;
       const created = await call<{ readonly id: string; readonly repeated: boolean }>(checks, request);
       held.set(id, { workerId: checkWorkerId, order: null, wrapper: null, checks: {}, repo: null, checkedRun: checks });
       return created;
@@ -345,8 +321,7 @@ export async function openRemotePorts(
       return { status: 'granted', budget: { limitsCost, spend } };
     },
     /** Undefined if the server has no archive. */
-    sessions:
-      first.keeps_sessions === true ? createRemoteSessions(async (id, request) => call(id, request)) : undefined,
+    sessions: first.keeps_sessions ? createRemoteSessions(call) : undefined,
     /** Returns the runs of this host whose lease has expired, as last reported, with the worker ids of this process. */
     listExpired: () => expired,
     /** Reports that the worker and the container of an expired run of this host are gone. */

@@ -1,16 +1,9 @@
 import type { Logger } from '../../base/index.js';
 import type { QueueWork } from '../../store/index.js';
-import type { Labels } from '../../store/records/index.js';
+import type { BodyOf, ENDPOINTS } from '../api/index.js';
 import type { Connection, OpenStream } from './connection.js';
 
-interface WatchRequest {
-  /** The name of the worker in its claims; omitted if it claims nothing more. */
-  readonly id?: string;
-  readonly runs: readonly { readonly id: string; readonly worker_id: string }[];
-  readonly kinds?: readonly ('orders' | 'runs')[];
-  readonly worker_types?: readonly string[];
-  readonly labels?: Labels;
-}
+type WatchRequest = BodyOf<typeof ENDPOINTS.watchWork>;
 
 const FIRST_DELAY_MS = 100;
 /** Many runs end before a request for them could arrive: they need no stream. */

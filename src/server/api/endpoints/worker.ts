@@ -1,4 +1,4 @@
-import { anything, arrayOf, count, flag, name, object, oneOf, orNull, text } from '../../../base/index.js';
+import { anything, arrayOf, count, flag, name, object, oneOf, orNull, text, type Schema } from '../../../base/index.js';
 import {
   evidenceSchema,
   labelsSchema,
@@ -6,7 +6,6 @@ import {
   runResultSchema,
   storedRunSpec,
 } from '../../../store/records/index.js';
-import type { Schema } from '../../../base/index.js';
 import { json, post } from '../endpoint.js';
 
 /**

@@ -1,80 +1,54 @@
-import {
-  WORK_REQUEST_SCHEMA,
-  changeSchema,
-  evidenceSchema,
-  executionSchema,
-  issueSchema,
-  orderRecordSchema,
-  outboxMessageSchema,
-  permissionChoiceSchema,
-  raceSchema,
-  runFailureSchema,
-  runResultSchema,
-  schedulePauseSchema,
-  scheduleSchema,
-  scheduleTickSchema,
-  sinkStateSchema,
-  storedRunSpec,
-  workResult,
-  workerSchema,
-} from '../../../store/records/index.js';
-import { runFilesSchema, offerSchema, runRequestSchema, runSchema, runSummarySchema } from '../shapes/run.js';
-import { parseResponseSchema, parseRequestSchema } from '../shapes/parse.js';
-import {
-  commentPreviewSchema,
-  inboxResponseSchema,
-  issueDetailSchema,
-  orderSchema,
-  resolveRequestSchema,
-  submittedOrderSchema,
-  waitingSchema,
-} from '../shapes/order.js';
-import { problemSchema, sessionSchema, settingsSchema, statisticsSchema } from '../shapes/service.js';
+import * as records from '../../../store/records/index.js';
+import * as order from '../shapes/order.js';
+import * as parse from '../shapes/parse.js';
+import * as run from '../shapes/run.js';
+import * as service from '../shapes/service.js';
 import type { EndpointName } from '../endpoints.js';
 
 export type AnySchema = Readonly<Record<string, unknown>>;
 
-function listNamedSchemas(): readonly (readonly [string, AnySchema])[] {
-  const namedSchemas = {
-    Change: changeSchema,
-    CommentPreview: commentPreviewSchema,
-    Decision: orderRecordSchema.properties.decision.anyOf[0],
-    Evidence: evidenceSchema,
-    Execution: executionSchema,
-    InboxItem: inboxResponseSchema,
-    Issue: issueSchema,
-    IssueDetail: issueDetailSchema,
-    Offer: offerSchema,
-    Order: orderSchema,
-    OutboxMessage: outboxMessageSchema,
-    ParseRequest: parseRequestSchema,
-    ParseResult: parseResponseSchema,
-    PermissionChoice: permissionChoiceSchema,
-    Problem: problemSchema,
-    Race: raceSchema,
-    Resolution: resolveRequestSchema,
-    Run: runSchema,
-    RunFailure: runFailureSchema,
-    RunFiles: runFilesSchema,
-    RunRequest: runRequestSchema,
-    RunResult: runResultSchema,
-    RunSpec: storedRunSpec,
-    RunSummary: runSummarySchema,
-    Schedule: scheduleSchema,
-    SchedulePause: schedulePauseSchema,
-    ScheduleTick: scheduleTickSchema,
-    Session: sessionSchema,
-    Settings: settingsSchema,
-    Sink: sinkStateSchema,
-    Statistics: statisticsSchema,
-    SubmittedOrder: submittedOrderSchema,
-    Usage: runResultSchema.properties.usage,
-    Waiting: waitingSchema,
-    WorkRequest: WORK_REQUEST_SCHEMA,
-    WorkResult: workResult,
-    Worker: workerSchema,
+/** Returns the names of schemas, which are recognised by object identity. */
+function listNames(): Map<object, string> {
+  const schemas = {
+    Change: records.changeSchema,
+    CommentPreview: order.commentPreviewSchema,
+    Decision: records.orderRecordSchema.properties.decision.anyOf[0],
+    Evidence: records.evidenceSchema,
+    Execution: records.executionSchema,
+    InboxItem: order.inboxResponseSchema,
+    Issue: records.issueSchema,
+    IssueDetail: order.issueDetailSchema,
+    Offer: run.offerSchema,
+    Order: order.orderSchema,
+    OutboxMessage: records.outboxMessageSchema,
+    ParseRequest: parse.parseRequestSchema,
+    ParseResult: parse.parseResponseSchema,
+    PermissionChoice: records.permissionChoiceSchema,
+    Problem: service.problemSchema,
+    Race: records.raceSchema,
+    Resolution: order.resolveRequestSchema,
+    Run: run.runSchema,
+    RunFailure: records.runFailureSchema,
+    RunFiles: run.runFilesSchema,
+    RunRequest: run.runRequestSchema,
+    RunResult: records.runResultSchema,
+    RunSpec: records.storedRunSpec,
+    RunSummary: run.runSummarySchema,
+    Schedule: records.scheduleSchema,
+    SchedulePause: records.schedulePauseSchema,
+    ScheduleTick: records.scheduleTickSchema,
+    Session: service.sessionSchema,
+    Settings: service.settingsSchema,
+    Sink: records.sinkStateSchema,
+    Statistics: service.statisticsSchema,
+    SubmittedOrder: order.submittedOrderSchema,
+    Usage: records.runResultSchema.properties.usage,
+    Waiting: order.waitingSchema,
+    WorkRequest: records.WORK_REQUEST_SCHEMA,
+    WorkResult: records.workResult,
+    Worker: records.workerSchema,
   };
-  return Object.entries<object>(namedSchemas).map(([name, schema]) => [name, schema as AnySchema] as const);
+  return new Map(Object.entries<object>(schemas).map(([name, schema]) => [schema, name]));
 }
 
 export interface Components {
@@ -83,35 +57,19 @@ export interface Components {
   readonly schemas: Readonly<Record<string, AnySchema>>;
 }
 
-/** Keywords whose value is a schema. */
-const SCHEMA_KEYWORDS = new Set([
-  'items',
-  'additionalProperties',
-  'propertyNames',
-  'not',
-  'if',
-  'then',
-  'else',
-  'contains',
-]);
-/** Keywords whose value is a list of schemas. */
-const LIST_KEYWORDS = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems']);
-/** Keywords whose value is an object with schemas as members. */
-const OBJECT_KEYWORDS = new Set(['properties', 'patternProperties', '$defs']);
-
 /** Omitted, because a nested `$id` would change the base URI of the references inside it. */
 const OMITTED_KEYWORDS = new Set(['$id', '$schema']);
 
-/** Creates an empty collection. Shapes are composed of each other, so a schema is recognised by object identity. */
+/** Creates an empty collection. */
 export function createComponents(): Components {
-  const names = new Map(listNamedSchemas().map(([name, schema]) => [schema, name]));
+  const names = listNames();
   const schemas: Record<string, AnySchema> = {};
 
   function toReference(schema: object, fallbackName?: string): AnySchema {
-    const name = names.get(schema as AnySchema) ?? fallbackName;
+    const name = names.get(schema) ?? fallbackName;
     if (name === undefined) return rewrite(schema as AnySchema);
     if (schemas[name] === undefined) {
-      names.set(schema as AnySchema, name);
+      names.set(schema, name);
       // Set before it is rewritten, so a schema that contains itself does not recurse forever.
       schemas[name] = {};
       schemas[name] = rewrite(schema as AnySchema);
@@ -129,10 +87,20 @@ export function createComponents(): Components {
 
   function rewriteKeyword(key: string, value: unknown): unknown {
     if (typeof value !== 'object' || value === null) return value;
-    if (SCHEMA_KEYWORDS.has(key)) return toReference(value);
-    if (LIST_KEYWORDS.has(key) && Array.isArray(value)) return value.map((part: object) => toReference(part));
-    if (!OBJECT_KEYWORDS.has(key)) return value;
-    return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, toReference(part as object)]));
+    switch (key) {
+      case 'items':
+      case 'additionalProperties':
+      case 'propertyNames':
+        return toReference(value);
+      case 'anyOf':
+        return Object.values(value).map((part: object) => toReference(part));
+      case 'properties':
+        return Object.fromEntries(
+          Object.entries(value).map(([name, part]: [string, object]) => [name, toReference(part)]),
+        );
+      default:
+        return value;
+    }
   }
 
   return { toReference, schemas };
@@ -222,10 +190,7 @@ export function findExample(endpoint: EndpointName, part: 'request' | 'response'
   return HANDWRITTEN[endpoint]?.[part] ?? sampleSchema(schema as AnySchema);
 }
 
-/**
- * Generates a value that matches a schema, deterministically: only required fields, and the first of multiple
- * alternatives.
- */
+/** Generates a value that matches a schema: only required fields, and the first of multiple alternatives. */
 export function sampleSchema(schema: AnySchema, name = '', depth = 0): unknown {
   const { const: constant, enum: choices, anyOf, type, pattern, minimum, exclusiveMinimum } = schema;
   if (constant !== undefined) return constant;

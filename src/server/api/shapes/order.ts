@@ -63,10 +63,7 @@ const runFields = {
   task: text,
   issue_ref: orNull(name),
   interaction_id: name,
-  /**
-   * The number of the FCMP event with the question, which contains the full text and, for a permission, the input and
-   * the diff.
-   */
+  /** The number of the FCMP event with the whole question and, for a permission, the input and the diff. */
   seq: ordinal,
   /** When the agent's process stops waiting (`limits.hold_s`). It is resumed with a later answer. */
   held_until: timestamp,
@@ -121,10 +118,7 @@ const entrySchema = {
 } as const;
 
 export const waitingSchema = object({
-  /**
-   * Questions and permission requests first, because their agents are blocked; then sinks, then results. Oldest first
-   * within each kind.
-   */
+  /** Questions first, because their agents are blocked; then sinks, then results. Oldest first within each kind. */
   items: { type: 'array', items: entrySchema },
   /** False if there are more entries of a kind than are listed. */
   complete: flag,

@@ -17,10 +17,7 @@ export const parseRequestSchema = object(
   },
 );
 
-/**
- * Text to export as a suite case, with the options that a contract has: a case has no `ambiguous`, and its schema is an
- * object.
- */
+/** Text to export as a suite case, with the options that a contract has: no `ambiguous`, and an object as schema. */
 export const caseRequestSchema = object(
   {
     text: { type: 'string', maxLength: 1_000_000 },

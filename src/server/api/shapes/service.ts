@@ -12,10 +12,7 @@ import {
 } from '../../../base/index.js';
 import { approvalRulesSchema } from '../../../store/records/index.js';
 
-/**
- * Returns the name of the session cookie. With HTTPS, the prefix makes browsers accept it only over HTTPS, for this
- * host and the root path.
- */
+/** With HTTPS, the prefix makes browsers accept the cookie only over HTTPS, for this host and the root path. */
 export function getSessionCookieName(https: boolean): string {
   return https ? '__Host-sluice_session' : 'sluice_session';
 }
