@@ -1,4 +1,5 @@
 import { startOfStep } from '../../src/base/index.js';
+import type { StatisticsView } from '../../src/server/api/index.js';
 import { t } from '../app/texts.js';
 
 /** A period of statistics, up to now. */
@@ -38,6 +39,19 @@ export function readPeriod(name: string | null): Period {
 export function readStep(period: Period, name: string | null): Step {
   const { steps } = PERIODS[period];
   return steps.find((known) => known === name) ?? steps[0] ?? 'day';
+}
+
+/** Selects an engine's part of statistics; null selects all engines. The inbox is not split by engine. */
+export function selectEngine(statistics: StatisticsView, engine: string | null): StatisticsView {
+  if (engine === null) return statistics;
+  const isOwn = (one: { readonly engine: string }): boolean => one.engine === engine;
+  const buckets = statistics.buckets.map((bucket) => ({
+    ...bucket,
+    runs: bucket.runs.filter(isOwn),
+    usage: bucket.usage.filter(isOwn),
+    drift: bucket.drift.filter(isOwn),
+  }));
+  return { ...statistics, buckets };
 }
 
 /** Builds the query of a period. It starts with a whole step, so bars do not move between polls. */

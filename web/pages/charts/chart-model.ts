@@ -66,24 +66,21 @@ const REPAIR_LEVELS = [
   ['schema_aligned', 'accent'],
 ] as const;
 
-/** Creates the charts, for one engine or for all. Inbox charts are not split by engine. */
+/** Creates the charts. `engine`: the only one in the statistics, to filter the linked lists; null for all. */
 export function toCharts({ buckets }: StatisticsView, engine: string | null): readonly ChartModel[] {
   const times = buckets.map(({ at }) => Date.parse(at) / 1000);
-  const ofEngine = <One extends { readonly engine: string }>(all: readonly One[]): readonly One[] =>
-    all.filter((one) => engine === null || one.engine === engine);
-  const runsByBucket = buckets.map(({ runs }) => ofEngine(runs));
+  const runsByBucket = buckets.map(({ runs }) => runs);
   const sum = (read: (statistics: RunStatistics) => number): readonly number[] =>
     runsByBucket.map((runs) => runs.reduce((total, statistics) => total + read(statistics), 0));
   const engineFilter: Readonly<Record<string, string>> = engine === null ? {} : { engine };
-  const usageByBucket = buckets.map(({ usage }) => ofEngine(usage));
   const byModel = (read: (usage: Usage) => number): readonly Series[] =>
     createNamedSeries(
-      usageByBucket.map((bucket) => bucket.map((one) => [getModelLabel(one), read(one)])),
+      buckets.map(({ usage }) => usage.map((one) => [getModelLabel(one), read(one)])),
       (label) => toNameFilter(label, 'model'),
     );
   const estimated = new Set(
-    usageByBucket
-      .flat()
+    buckets
+      .flatMap(({ usage }) => usage)
       .filter(({ estimated_cost }) => (estimated_cost ?? 0) > 0)
       .map(getModelLabel),
   );
@@ -97,7 +94,7 @@ export function toCharts({ buckets }: StatisticsView, engine: string | null): re
   });
   const byVersion = createNamedSeries(
     buckets.map(({ drift }) =>
-      ofEngine(drift).map(({ engine: name, engine_version: version, unknown_types, unknown_fields }) => [
+      drift.map(({ engine: name, engine_version: version, unknown_types, unknown_fields }) => [
         `${name} ${version ?? t.versionUnknown}`,
         unknown_types + unknown_fields,
       ]),
@@ -132,7 +129,7 @@ export function toCharts({ buckets }: StatisticsView, engine: string | null): re
       {
         unit: 'money',
         emptyText: t.engineDoesNotReport,
-        unreported: usageByBucket.map((usage) => [...new Set(usage.filter(isUnpriced).map((one) => one.engine))]),
+        unreported: buckets.map(({ usage }) => [...new Set(usage.filter(isUnpriced).map((one) => one.engine))]),
       },
     ),
     chart(
@@ -301,17 +298,13 @@ export function buildListPath({ listFilter }: Series, times: readonly number[], 
 
 export function summarizePeriod(
   statistics: StatisticsView,
-  engine: string | null,
 ): readonly Readonly<{ label: string; value: string; note?: string }>[] {
-  const runs = statistics.buckets.flatMap((bucket) =>
-    bucket.runs.filter((one) => engine === null || one.engine === engine),
-  );
-  const count = (read: (outcomes: RunStatistics['outcomes']) => number): number =>
-    runs.reduce((sum, { outcomes }) => sum + read(outcomes), 0);
-  const success = count((outcomes) => outcomes.success);
-  const failed = count((outcomes) => outcomes.failed);
+  const outcomes = statistics.buckets.flatMap(({ runs }) => runs.map((one) => one.outcomes));
+  const count = (read: (counts: RunStatistics['outcomes']) => number): number =>
+    outcomes.reduce((sum, counts) => sum + read(counts), 0);
+  const [success, failed] = [count((counts) => counts.success), count((counts) => counts.failed)];
   const all = count(countRuns);
-  const usage = sumUsage(statistics, engine);
+  const usage = sumUsage(statistics);
   const sum = (read: (row: UsageRow) => number): number => usage.reduce((soFar, row) => soFar + read(row), 0);
   return [
     { label: t.pages.runs, value: formatCount(all) },
@@ -321,11 +314,7 @@ export function summarizePeriod(
       value: success + failed === 0 ? '–' : `${((success / (success + failed)) * 100).toFixed(1)} %`,
     },
     { label: t.tokens, value: formatShort(sum(({ input, output }) => input + output)) },
-    {
-      label: t.cost,
-      value: formatCost(sumRows(usage)),
-      note: describeCost(usage),
-    },
+    { label: t.cost, value: formatCost(sumRows(usage)), note: describeCost(usage) },
     { label: t.waitingItems, value: formatCount(statistics.buckets.at(-1)?.inbox.open ?? 0) },
   ];
 }

@@ -1,4 +1,4 @@
-import { useMemo, useRef } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import type { ComponentChildren, TargetedKeyboardEvent } from 'preact';
 import {
   buildListPath,
@@ -20,7 +20,15 @@ import { MEASURES, sumByDay, toCsv, type Measure, sumRows, sumUsage, type UsageR
 import type { StatisticsView } from '../../../src/server/api/index.js';
 import { query, setQuery } from '../../app/router.js';
 import { client } from '../../data/client.js';
-import { buildStatisticsQuery, PERIOD_NAMES, PERIODS, readPeriod, readStep, STEPS } from '../../data/period.js';
+import {
+  buildStatisticsQuery,
+  PERIOD_NAMES,
+  PERIODS,
+  readPeriod,
+  readStep,
+  selectEngine,
+  STEPS,
+} from '../../data/period.js';
 import { useResource } from '../../data/resource.js';
 import { labelState } from '../../ui/badge.js';
 import { FailureNotice, Loading, Notice } from '../../ui/notice.js';
@@ -40,23 +48,19 @@ export function ChartsPage() {
   const engine = query.value.get('engine');
   const statistics = useResource(
     `statistics ${period} ${step}`,
-    (signal) => {
-      const spans = [PERIODS[period].lengthS, STEPS[step]] as const;
-      return client.readStatistics({ query: buildStatisticsQuery(...spans, Date.now()), signal });
+    async (signal) => {
+      const span = buildStatisticsQuery(PERIODS[period].lengthS, STEPS[step], Date.now());
+      return client.readStatistics({ query: span, signal });
     },
     { live: true },
   );
   // The previous period's charts stay until the new ones are loaded.
-  const last = useRef<StatisticsView | null>(null);
-  last.current = statistics.value ?? last.current;
-  const currentStatistics = last.current;
+  const { last } = statistics;
+  const shown = last === null ? null : selectEngine(last, engine);
   // Most responses equal the previous one and need no redraw.
-  const bucketsKey = currentStatistics === null ? null : JSON.stringify(currentStatistics.buckets);
-  const charts = useMemo(
-    () => (currentStatistics === null ? [] : toCharts(currentStatistics, engine)),
-    [bucketsKey, engine],
-  );
-  const engines = currentStatistics === null ? [] : listEngineNames(currentStatistics);
+  const bucketsKey = JSON.stringify(shown?.buckets);
+  const charts = useMemo(() => (shown === null ? [] : toCharts(shown, engine)), [bucketsKey, engine]);
+  const engines = last === null ? [] : listEngineNames(last);
   return (
     <div class="charts">
       <div class="page-head">
@@ -88,32 +92,25 @@ export function ChartsPage() {
           <a href="/runs">{t.startARun}</a>.
         </Notice>
       ) : null}
-      {currentStatistics === null && statistics.failure === null ? (
-        <Loading />
-      ) : (
+      {shown === null && statistics.failure === null ? <Loading /> : null}
+      {shown === null ? null : (
         <div class="chart-page stack" aria-busy={statistics.value === null}>
           <dl class="summary-row">
-            {currentStatistics === null
-              ? null
-              : summarizePeriod(currentStatistics, engine).map(({ label, value, note = '' }) => (
-                  <div key={label} class="card">
-                    <dt>{label}</dt>
-                    <dd>{value}</dd>
-                    {note === '' ? null : <dd class="summary-note">{note}</dd>}
-                  </div>
-                ))}
+            {summarizePeriod(shown).map(({ label, value, note = '' }) => (
+              <div key={label} class="card">
+                <dt>{label}</dt>
+                <dd>{value}</dd>
+                {note === '' ? null : <dd class="summary-note">{note}</dd>}
+              </div>
+            ))}
           </dl>
           <div class="chart-grid">
             {charts.map((chart) => (
               <ChartCard key={chart.id} chart={chart} />
             ))}
           </div>
-          {currentStatistics === null ? null : (
-            <>
-              <DayTableCard statistics={currentStatistics} engine={engine} />
-              <UsageTable rows={sumUsage(currentStatistics, engine)} since={currentStatistics.since} />
-            </>
-          )}
+          <DayTable statistics={shown} />
+          <UsageTable rows={sumUsage(shown)} since={shown.since} />
         </div>
       )}
     </div>
@@ -300,10 +297,10 @@ function ChartTable({ chart }: Readonly<{ chart: ChartModel }>) {
 }
 
 /** Cost, tokens or runs by engine and day, with totals; also as a file. */
-function DayTableCard({ statistics, engine }: Readonly<{ statistics: StatisticsView; engine: string | null }>) {
+function DayTable({ statistics }: Readonly<{ statistics: StatisticsView }>) {
   const chosen = query.value.get('measure');
   const measure = (Object.keys(MEASURES) as Measure[]).find((name) => name === chosen) ?? 'cost';
-  const table = sumByDay(statistics, engine, measure);
+  const table = sumByDay(statistics, measure);
   if (table.rows.length === 0) return null;
   const { unit } = MEASURES[measure];
   const format = (sum: Cost): string => {

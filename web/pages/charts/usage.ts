@@ -13,8 +13,8 @@ export function getModelLabel({ engine, model }: Usage): string {
 export type UsageRow = ReturnType<typeof sumUsage>[number];
 
 /** Sums a period's usage by engine and model, most expensive first. */
-export function sumUsage({ buckets }: StatisticsView, engine: string | null) {
-  const all = buckets.flatMap(({ usage }) => usage).filter((one) => engine === null || one.engine === engine);
+export function sumUsage({ buckets }: StatisticsView) {
+  const all = buckets.flatMap(({ usage }) => usage);
   const rows = [...groupBy(all, getModelLabel).values()].map((usage) => {
     const sum = (read: (one: Usage) => number): number => usage.reduce((soFar, one) => soFar + read(one), 0);
     return {
@@ -55,10 +55,9 @@ export const MEASURES = {
 export type Measure = keyof typeof MEASURES;
 
 /** The sums by engine and day. The days are those of the statistics, which begin at midnight UTC. */
-export function sumByDay({ buckets }: StatisticsView, engine: string | null, measure: Measure) {
+export function sumByDay({ buckets }: StatisticsView, measure: Measure) {
   const days = [...new Set(buckets.map(({ at }) => at.slice(0, 10)))];
-  const used = buckets.flatMap(({ at, usage }) => usage.map((one) => ({ day: at.slice(0, 10), one })));
-  const shown = used.filter(({ one }) => engine === null || one.engine === engine);
+  const shown = buckets.flatMap(({ at, usage }) => usage.map((one) => ({ day: at.slice(0, 10), one })));
   const sum = (entries: typeof shown): Cost => MEASURES[measure].sum(entries.map(({ one }) => one));
   const engines = [...new Set(shown.map(({ one }) => one.engine))].sort();
   return {

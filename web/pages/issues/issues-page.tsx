@@ -13,7 +13,6 @@ import { Timestamp, formatCount } from '../../ui/format.js';
 import { useResource } from '../../data/resource.js';
 import { Loaded, Notice, UpToDate, InlineFailure } from '../../ui/notice.js';
 import { loadIssue, OrderCard } from './order-card.js';
-import { useRef } from 'preact/hooks';
 import { SafeText } from '../../ui/safe-text.js';
 import { ChangeView } from '../inbox/change-view.js';
 import { Link } from '../../ui/button.js';
@@ -148,15 +147,12 @@ export function RaceView({ issueRef, orders }: Readonly<{ issueRef: string; orde
   return <LoadedRace key={newest.group} issueRef={issueRef} states={states} />;
 }
 
+/** The last race; it stays while it is loaded again. */
 function LoadedRace({ issueRef, states }: Readonly<{ issueRef: string; states: string }>) {
   const race = useResource(`race ${issueRef} ${states}`, async (signal) =>
     client.getIssueRace({ ref: issueRef, signal }),
   );
-  const { failure, reload } = race;
-  // The last data stays until the next response arrives.
-  const last = useRef<RaceResponse | null>(null);
-  last.current = race.value ?? last.current;
-  const value = last.current;
+  const { failure, reload, last: value } = race;
   return (
     <section class="stack" aria-label={t.changesInThisRaceSide} aria-busy={value === null && failure === null}>
       <h2>{t.race}</h2>

@@ -1,10 +1,9 @@
 import { useSignal } from '@preact/signals';
 import type { TargetedKeyboardEvent } from 'preact';
-import { useEffect } from 'preact/hooks';
 import type { StatisticsView } from '../../../src/server/api/index.js';
 import { query, setQuery } from '../../app/router.js';
 import { client } from '../../data/client.js';
-import { buildStatisticsQuery } from '../../data/period.js';
+import { buildStatisticsQuery, selectEngine } from '../../data/period.js';
 import { useResource } from '../../data/resource.js';
 import { formatCount, formatMoment } from '../../ui/format.js';
 import { t } from './texts.js';
@@ -16,12 +15,11 @@ const BAR_COUNT = LENGTH_S / STEP_S;
 
 type Bar = ReturnType<typeof listBars>[number];
 
-/** Adds up the outcomes of each step, for one engine or all. */
-export function listBars({ buckets, step_s }: StatisticsView, engine: string | null) {
+/** Adds up the outcomes of each step. */
+export function listBars({ buckets, step_s }: StatisticsView) {
   return buckets.map(({ at, runs }) => {
     const bar = { success: 0, failed: 0, other: 0 };
-    for (const { engine: name, outcomes } of runs) {
-      if (engine !== null && name !== engine) continue;
+    for (const { outcomes } of runs) {
       bar.success += outcomes.success;
       bar.failed += outcomes.failed;
       bar.other += outcomes.canceled + outcomes.comment;
@@ -32,15 +30,12 @@ export function listBars({ buckets, step_s }: StatisticsView, engine: string | n
 
 /** The outcomes of the last days. Dragging over bars, or Shift and the arrow keys, selects the runs that ended then. */
 export function OutcomeStrip() {
-  const statistics = useResource('outcomes', async (signal) =>
-    client.readStatistics({ query: buildStatisticsQuery(LENGTH_S, STEP_S, Date.now()), signal }),
+  const statistics = useResource(
+    'outcomes',
+    async (signal) => client.readStatistics({ query: buildStatisticsQuery(LENGTH_S, STEP_S, Date.now()), signal }),
+    { everyMs: RELOAD_MS },
   );
-  const { reload } = statistics;
-  useEffect(() => {
-    const timer = setInterval(() => (document.hidden ? undefined : reload()), RELOAD_MS);
-    return () => clearInterval(timer);
-  }, []);
-  const bars = statistics.value === null ? [] : listBars(statistics.value, query.value.get('engine'));
+  const bars = statistics.value === null ? [] : listBars(selectEngine(statistics.value, query.value.get('engine')));
   const sum = (read: (bar: Bar) => number): number => bars.reduce((total, bar) => total + read(bar), 0);
   const failed = sum((bar) => bar.failed);
   const total = failed + sum((bar) => bar.success + bar.other);
