@@ -86,7 +86,6 @@ export const t = {
   cannotLoadTheChoicesFor: 'Cannot load the choices for this form',
   yourInputIsKept: 'Your input is kept.',
   resetForm: 'Reset form',
-  moreOfValue: '… More',
   all: 'All',
   clearFilters: 'Clear filters',
   fewerFilters: 'Fewer filters',

@@ -85,7 +85,6 @@ export const t: typeof english = {
   cannotLoadTheChoicesFor: '无法加载表单的选项',
   yourInputIsKept: '你的输入已保留。',
   resetForm: '重置表单',
-  moreOfValue: '… 更多',
   all: '全部',
   clearFilters: '清除筛选',
   fewerFilters: '收起筛选',

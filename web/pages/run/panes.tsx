@@ -6,9 +6,10 @@ import { ConversationPane } from './conversation-pane.js';
 import { AttemptTabs, InspectorContent, InspectorTabs, useInspector, type TabName } from './inspector.js';
 import { TimelinePane } from './timeline-pane.js';
 import type { RaspEvent } from '../../../src/events/index.js';
-import { JsonTree, formatValue } from '../../ui/json-tree.js';
+import { JsonTree } from '../../ui/json-tree.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { Clock, findStart } from './clock.js';
+import { toValueRows } from '../workbench/inspection.js';
 import { PaneList, type PaneProps } from './pane-list.js';
 import { type RawText, ROW_BYTES, type RawRow } from './raw-bytes.js';
 import { Button } from '../../ui/button.js';
@@ -198,12 +199,19 @@ export function summarizeEvent({ data }: RaspEvent): string {
   const name = fields.get('name');
   const detail = fields.get('input') ?? error ?? fields.get('output');
   if (typeof name === 'string' && detail !== undefined)
-    return toOneLine(`${name}: ${formatValue(detail, MAX_SUMMARY_LENGTH).text}`, MAX_SUMMARY_LENGTH);
+    return toOneLine(`${name}: ${formatStart(detail)}`, MAX_SUMMARY_LENGTH);
   for (const key of SUMMARY_FIELDS) {
     const value = fields.get(key);
     if (typeof value === 'string') return toOneLine(value, MAX_SUMMARY_LENGTH);
   }
-  return toOneLine(formatValue(data, MAX_SUMMARY_LENGTH).text, MAX_SUMMARY_LENGTH);
+  return toOneLine(formatStart(data), MAX_SUMMARY_LENGTH);
+}
+
+/** Formats the start of a value as JSON, or a string unchanged: tools print megabytes. */
+function formatStart(value: unknown): string {
+  if (typeof value === 'string') return value;
+  const { rows } = toValueRows(value, [], { rows: MAX_SUMMARY_LENGTH, characters: MAX_SUMMARY_LENGTH });
+  return rows.map(({ key, text }) => (key === null ? text : `${key}: ${text}`)).join(' ');
 }
 
 const PREVIEW_BYTES = 240;
