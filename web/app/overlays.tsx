@@ -169,7 +169,8 @@ export function findCommands(text: string, context: CommandContext): readonly Co
   const matches = listCommands(context).filter(({ label }) =>
     words.every((word) => label.toLowerCase().includes(word)),
   );
-  return [...findNamedPage(input), ...matches, ...(input === '' ? [] : [createSearch(input)])];
+  const search = { label: t.searchRunsFor(input), action: { path: `/runs?search=${encodeURIComponent(input)}` } };
+  return [...findNamedPage(input), ...matches, ...(input === '' ? [] : [search])];
 }
 
 function listCommands({ canRun, canSignOut: isSignedIn }: CommandContext): readonly Command[] {
@@ -199,10 +200,6 @@ function findNamedPage(input: string): readonly Command[] {
   }
   if (!ISSUE_REF.test(input)) return [];
   return [{ label: t.openIssue(input), action: { path: `/issues/${encodeURIComponent(input)}` } }];
-}
-
-function createSearch(input: string): Command {
-  return { label: t.searchRunsFor(input), action: { path: `/runs?search=${encodeURIComponent(input)}` } };
 }
 
 /** All keyboard shortcuts in the console, grouped by where they work. */

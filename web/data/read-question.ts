@@ -41,9 +41,6 @@ function findOpenPermission(events: readonly FcmpEvent[]): OpenQuestion | null {
   return null;
 }
 
-/** Shown if {@link isReplaced} returned true and the answer was therefore not sent. */
-export const QUESTION_REPLACED = t.nothingWasSentTheAgent;
-
 /** Whether the agent has asked another question since this one. Misses questions the server does not list yet. */
 export async function isReplaced(
   client: Pick<Client, 'listWaiting'>,

@@ -62,7 +62,8 @@ export function watchWaiting(onNew: (entries: readonly WaitingEntry[]) => void):
     await loadWaiting(control.signal);
     const now = waiting.peek();
     if (previousWaiting !== null && now !== null) {
-      const newEntries = findNew(previousWaiting.entries, now.entries);
+      const known = new Set(previousWaiting.entries.map(({ id }) => id));
+      const newEntries = now.entries.filter(({ id }) => !known.has(id));
       if (newEntries.length > 0) onNew(newEntries);
     }
     if (!document.hidden && performance.now() - workersLoadedAt >= WORKERS_POLL_MS) {
@@ -92,11 +93,6 @@ async function loadWorkers(abort: AbortSignal): Promise<void> {
   } catch {
     // The page already reports that the server does not respond; the state of workers is unknown.
   }
-}
-
-function findNew(previousWaiting: readonly WaitingEntry[], now: readonly WaitingEntry[]): readonly WaitingEntry[] {
-  const knownIds = new Set(previousWaiting.map(({ id }) => id));
-  return now.filter(({ id }) => !knownIds.has(id));
 }
 
 /** Formats the entry count, the same everywhere: empty for zero, `200+` for an incomplete list. */

@@ -76,16 +76,12 @@ export function Verdicts({ evidence }: Readonly<{ evidence: readonly Fact[] }>) 
   );
 }
 
-type Trigger =
-  | { readonly kind: 'run'; readonly runId: string }
-  | { readonly kind: 'item'; readonly itemId: string }
-  | { readonly kind: 'other'; readonly text: string };
-
-export function readTrigger(trigger: string): Trigger {
+/** Reads what triggered a comment: a run, a decision about an inbox item, or something else. */
+export function readTrigger(trigger: string) {
   const [, name, id = ''] = /^(workrun|resolve):(.+)$/su.exec(trigger) ?? [];
-  if (name === 'workrun') return { kind: 'run', runId: id };
-  if (name === 'resolve') return { kind: 'item', itemId: id };
-  return { kind: 'other', text: trigger };
+  if (name === 'workrun') return { kind: 'run', runId: id } as const;
+  if (name === 'resolve') return { kind: 'item', itemId: id } as const;
+  return { kind: 'other', text: trigger } as const;
 }
 
 /** Links to a run's exports: a report and, once the run has ended, a test case. */
@@ -106,10 +102,6 @@ export function RunExports({ id, hasEnded }: Readonly<{ id: string; hasEnded: bo
 }
 
 /** Explains why a run's file list is empty, and which host might have the files. */
-export function describeMissingFiles({
-  source,
-  host,
-}: Readonly<{ source: string | null; host?: string | undefined }>): string {
-  if (source !== null) return t.theRunProducedNoFiles;
-  return t.filesNotHere(host);
+export function describeMissingFiles(files: Readonly<{ source: string | null; host?: string | undefined }>): string {
+  return files.source === null ? t.filesNotHere(files.host) : t.theRunProducedNoFiles;
 }

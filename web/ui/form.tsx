@@ -1,11 +1,5 @@
 import { useSignal } from '@preact/signals';
-import type {
-  ComponentChildren,
-  InputHTMLAttributes,
-  RefObject,
-  TargetedKeyboardEvent,
-  TextareaHTMLAttributes,
-} from 'preact';
+import type { ComponentChildren, InputHTMLAttributes, TargetedKeyboardEvent, TextareaHTMLAttributes } from 'preact';
 import { useRef } from 'preact/hooks';
 import { hasScope } from '../app/session.js';
 import { readRefusal, type FieldErrors, type FieldMap, type Refusal } from '../data/refusal.js';
@@ -214,15 +208,6 @@ export function mapPaths<Table extends FieldTable<never>>(
   return Object.fromEntries(pairs) as Readonly<Record<string, string & keyof Table>>;
 }
 
-/** A form that submits to the server, kept as a draft until it was sent. */
-interface RequestForm<Fields extends DraftFields> extends FormPart<Fields> {
-  readonly ref: RefObject<HTMLFormElement>;
-  readonly refusal: Refusal<string & keyof Fields> | null;
-  readonly isSending: boolean;
-  readonly submit: (event: Event) => void;
-  readonly reset: () => void;
-}
-
 /**
  * Submits a form if it has no errors. Server errors are shown next to their fields; the first field with an error gets
  * the focus. The request id is stored before sending, so resubmitting the same form, even after a reload, repeats the
@@ -238,7 +223,7 @@ export function useRequestForm<Fields extends DraftFields & { readonly requestId
   };
   readonly fieldMap: FieldMap<string & keyof Fields>;
   readonly send: (request: Request & { readonly request_id: string }) => Promise<void>;
-}): RequestForm<Fields> {
+}) {
   const { fields: draft, change, discard } = useDraft(input.draft, input.initial);
   const editedNames = useSignal<readonly string[]>([]);
   const refusal = useSignal<Refusal<string & keyof Fields> | null>(null);
@@ -279,17 +264,17 @@ export function useRequestForm<Fields extends DraftFields & { readonly requestId
     errors: wasSubmitted.value ? { ...refusal.value?.errors, ...errors } : ({} as FieldErrors<string & keyof Fields>),
     refusal: refusal.value,
     isSending: isSending.value,
-    edit: (changes) => {
+    edit: (changes: Partial<Fields>): void => {
       editedNames.value = [...editedNames.value, ...Object.keys(changes)];
       change({ ...changes, requestId: '' });
       // The refusal was about the previous values.
       refusal.value = null;
     },
-    submit: (event) => {
+    submit: (event: Event): void => {
       event.preventDefault();
       void submit();
     },
-    reset: () => {
+    reset: (): void => {
       editedNames.value = [];
       discard();
     },
@@ -303,8 +288,8 @@ export function newRequestId(): string {
 }
 
 /** The layout of a form that submits a request: its columns, why it was refused, the buttons, and its effect. */
-export function RequestFormView<Fields extends DraftFields>(props: {
-  readonly form: RequestForm<Fields>;
+export function RequestFormView<Fields extends DraftFields & { readonly requestId: string }>(props: {
+  readonly form: ReturnType<typeof useRequestForm<Fields, unknown>>;
   readonly choices: Resource<unknown>;
   readonly texts: {
     /** Completes "a token that has this scope to …". */
@@ -333,7 +318,11 @@ export function RequestFormView<Fields extends DraftFields>(props: {
         {children}
         <div class="form-end-place">
           <div aria-live="assertive">
-            <RefusalNotice refusal={refusal} title={texts.failureTitle} unansweredTitle={texts.unansweredTitle} />
+            {typeof refusal?.message === 'string' ? (
+              <Notice tone="bad" title={refusal.isCertain ? texts.failureTitle : texts.unansweredTitle}>
+                {refusal.message} <code>{refusal.code}</code>
+              </Notice>
+            ) : null}
             {Object.keys(errors).length > 0 ? <p class="wrong">{t.correctFields(texts.failureTitle)}</p> : null}
           </div>
           <div class="row">
@@ -355,19 +344,4 @@ export function submitByKey(event: TargetedKeyboardEvent<HTMLFormElement>): void
   const isSubmit = event.ctrlKey || event.metaKey;
   if (isSubmit || event.target.tagName === 'INPUT') event.preventDefault();
   if (isSubmit) event.currentTarget.requestSubmit();
-}
-
-/** Shows why a form was refused, unless the messages next to the fields cover everything. */
-function RefusalNotice(props: {
-  readonly refusal: Refusal<string> | null;
-  readonly title: string;
-  readonly unansweredTitle: string;
-}) {
-  const { refusal, title, unansweredTitle } = props;
-  if (typeof refusal?.message !== 'string') return null;
-  return (
-    <Notice tone="bad" title={refusal.isCertain ? title : unansweredTitle}>
-      {refusal.message} <code>{refusal.code}</code>
-    </Notice>
-  );
 }

@@ -1,4 +1,5 @@
 import { truncate } from '../../src/base/index.js';
+import type { StatisticsView } from '../../src/server/api/index.js';
 import { language } from '../app/language.js';
 import { t } from '../app/texts.js';
 
@@ -90,12 +91,7 @@ function roundsToThousand(amount: number): boolean {
   return Number(amount.toFixed(1)) >= 1000;
 }
 
-interface Usage {
-  readonly input_tokens?: number | undefined;
-  readonly output_tokens?: number | undefined;
-  readonly cached_input_tokens?: number | undefined;
-  readonly cost?: number | undefined;
-}
+type Usage = Partial<Record<'input_tokens' | 'output_tokens' | 'cached_input_tokens' | 'cost', number | undefined>>;
 
 /** Formats tokens and cost; empty if nothing is known. */
 export function formatUsage(usage: Usage | null | undefined): string {
@@ -140,11 +136,10 @@ export function formatCost({ value, isComplete, isEstimate = false }: Cost): str
   return value === 0 ? '–' : `≥ ${formatMoney(value)}`;
 }
 
-interface ModelUsage {
-  readonly cost: number;
-  readonly unpriced_tokens: number;
-  readonly estimated_cost: number | null;
-}
+type ModelUsage = Pick<
+  StatisticsView['buckets'][number]['usage'][number],
+  'cost' | 'unpriced_tokens' | 'estimated_cost'
+>;
 
 /** Whether a part of the cost is neither reported nor estimated. */
 export function isUnpriced({ unpriced_tokens, estimated_cost }: ModelUsage): boolean {

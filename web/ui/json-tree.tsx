@@ -47,23 +47,21 @@ function Name({ name }: Readonly<{ name: string | null }>) {
   );
 }
 
+/** A value that has no parts. In a string, only ambiguous characters are escaped. */
 function Leaf({ value }: Readonly<{ value: unknown }>) {
   if (typeof value === 'string') {
     return (
       <span class="json-text">
-        "<SafeText text={escapeText(value)} limit={MAX_STRING_LENGTH} />"
+        "
+        <SafeText
+          text={value.replaceAll(/[\\"]/g, String.raw`\$&`).replaceAll('\n', String.raw`\n`)}
+          limit={MAX_STRING_LENGTH}
+        />
+        "
       </span>
     );
   }
   return <span class="json-word">{JSON.stringify(value) ?? 'null'}</span>;
-}
-
-/** Escapes ambiguous characters; all others are shown unchanged. */
-function escapeText(text: string): string {
-  return text
-    .replaceAll('\\', String.raw`\\`)
-    .replaceAll('"', String.raw`\"`)
-    .replaceAll('\n', String.raw`\n`);
 }
 
 function Branch({ name, value, open, depth, isLast }: NodeProps<object>) {

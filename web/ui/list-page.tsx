@@ -285,13 +285,17 @@ export function ListFrame<Item>(props: {
     return <FailureNotice title={t.cannotLoadItems(name)} failure={failure} reload={refresh} />;
   }
   const count = list.items.length;
+  const showNew = (): void => {
+    scrollTo(0, 0);
+    refresh();
+  };
   return (
     <section aria-label={t.itemsLabels[itemName]} aria-busy={isStale}>
       <div class="list-head">
         <p class="dim">{t.listed(itemName, count, formatCount(count), { isAll: list.next === null, order })}</p>
         {summarize === undefined ? null : <p class="list-sum">{summarize(list.items)}</p>}
         <span aria-live="polite">
-          <button type="button" class="new-count" hidden={list.newCount === 0} onClick={() => showNew(refresh)}>
+          <button type="button" class="new-count" hidden={list.newCount === 0} onClick={showNew}>
             {t.showNew(list.newCount)}
           </button>
         </span>
@@ -311,9 +315,4 @@ export function ListFrame<Item>(props: {
       )}
     </section>
   );
-}
-
-function showNew(refresh: () => void): void {
-  scrollTo(0, 0);
-  refresh();
 }

@@ -158,33 +158,24 @@ export function createListViewport(estimate: number, draw: () => void) {
 }
 
 type RowRange = readonly [from: number, to: number];
-type ChosenRows = Readonly<{ rows: readonly number[]; missing: number }>;
 
 /** Chooses the rows to draw: those already in the page, and as many others as granted, visible ones first. */
-export function chooseRows({
-  visible,
-  around,
-  isDrawn,
-  grantRows,
-}: {
+export function chooseRows(list: {
   readonly visible: RowRange;
   readonly around: RowRange;
   readonly isDrawn: (index: number) => boolean;
   readonly grantRows: (requestedRows: number) => number;
-}): ChosenRows {
-  const indexes = listIndexes(around);
-  const isVisible = (index: number): boolean => index >= visible[0] && index <= visible[1];
-  const newRows = indexes.filter((index) => !isDrawn(index));
+}) {
+  const [[firstVisible, lastVisible], [from, to]] = [list.visible, list.around];
+  const indexes = Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index);
+  const isVisible = (index: number): boolean => index >= firstVisible && index <= lastVisible;
+  const newRows = indexes.filter((index) => !list.isDrawn(index));
   const requestedRows = [...newRows.filter(isVisible), ...newRows.filter((index) => !isVisible(index))];
-  const grantedRows = new Set(requestedRows.slice(0, grantRows(requestedRows.length)));
+  const grantedRows = new Set(requestedRows.slice(0, list.grantRows(requestedRows.length)));
   return {
-    rows: indexes.filter((index) => isDrawn(index) || grantedRows.has(index)),
+    rows: indexes.filter((index) => list.isDrawn(index) || grantedRows.has(index)),
     missing: requestedRows.length - grantedRows.size,
   };
-}
-
-function listIndexes([from, to]: RowRange): readonly number[] {
-  return Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index);
 }
 
 /** The maximum height of the scrolled element. Browsers cannot draw elements much taller than twice this. */

@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact';
+import { createElement, type ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { useSignal } from '@preact/signals';
 import { readBlocks, type Block, type Inline } from './markdown-blocks.js';
@@ -102,11 +102,9 @@ function drawInline(inline: Inline, index: number): ComponentChildren {
   if (typeof inline === 'string') return <SafeText key={index} text={inline} />;
   switch (inline.kind) {
     case 'strong':
-      return <strong key={index}>{inline.children.map(drawInline)}</strong>;
-    case 'emphasis':
-      return <em key={index}>{inline.children.map(drawInline)}</em>;
-    case 'strike':
-      return <s key={index}>{inline.children.map(drawInline)}</s>;
+    case 'em':
+    case 's':
+      return createElement(inline.kind, { key: index }, inline.children.map(drawInline));
     case 'code':
       return (
         <code key={index}>
@@ -134,6 +132,10 @@ function AgentLink({ address, children }: Readonly<{ address: string; children?:
   const isConfirming = useSignal(false);
   const target = resolveWebAddress(address);
   const hasText = Array.isArray(children) && children.length > 0;
+  const open = (to: string): void => {
+    window.open(to, '_blank', 'noopener,noreferrer');
+    isConfirming.value = false;
+  };
   return (
     <span class="agent-link">
       {children}
@@ -142,7 +144,7 @@ function AgentLink({ address, children }: Readonly<{ address: string; children?:
       {target === null ? null : isConfirming.value ? (
         <span class="agent-question" role="group" aria-label={t.openTheLink}>
           <SafeText text={t.openTarget(target)} limit={300} />{' '}
-          <Button label={t.openInANewTab} onClick={() => openTarget(target, () => (isConfirming.value = false))} />{' '}
+          <Button label={t.openInANewTab} onClick={() => open(target)} />{' '}
           <Button label={t.cancel} onClick={() => (isConfirming.value = false)} />
         </span>
       ) : (
@@ -155,11 +157,6 @@ function AgentLink({ address, children }: Readonly<{ address: string; children?:
       )}
     </span>
   );
-}
-
-function openTarget(target: string, done: () => void): void {
-  window.open(target, '_blank', 'noopener,noreferrer');
-  done();
 }
 
 /** Resolves an address as the browser would, which exposes look-alike host names; null if it is not a web address. */

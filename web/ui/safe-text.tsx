@@ -65,13 +65,10 @@ export function makeVisible(text: string): readonly TextFragment[] {
     // A carriage return before a line feed is an ordinary line ending.
     if (character === '\r' && text[match.index + 1] === '\n') continue;
     if (match.index > end) fragments.push(text.slice(end, match.index));
-    fragments.push({ shown: formatInvisible(character), name: formatCodePoint(character) });
+    const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+    fragments.push({ shown: formatInvisible(character), name: `U+${code}` });
     end = match.index + character.length;
   }
   if (end < text.length) fragments.push(text.slice(end));
   return fragments;
-}
-
-function formatCodePoint(character: string): string {
-  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 }
