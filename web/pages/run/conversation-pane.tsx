@@ -1,5 +1,5 @@
 import { describeItem, type EndData, type ItemView } from './conversation.js';
-import { listItems, PaneList, type PaneProps } from './pane-list.js';
+import { listItems, PaneList, type ListedItem, type PaneProps } from './pane-list.js';
 import { Clock } from './clock.js';
 import type { ComponentChildren } from 'preact';
 import { Badge, labelState } from '../../ui/badge.js';
@@ -17,7 +17,7 @@ import { t } from './texts.js';
 /** Messages, tool calls and questions in order. */
 export function ConversationPane({ run, isLive }: PaneProps) {
   void run.redraws.conversation.value;
-  const { conversation, eventCount, start, hasRunEnded, find, list } = listItems(run);
+  const { conversation, eventCount, shared, find, list } = listItems(run);
   return (
     <PaneList
       run={run}
@@ -30,8 +30,7 @@ export function ConversationPane({ run, isLive }: PaneProps) {
         if (found === null) return null;
         const draw = () => {
           const view = describeItem(conversation, found.item, eventCount);
-          const props = { runId: run.id, hasRunEnded, start, ...found };
-          return view === null ? null : <ConversationItem {...props} view={view} />;
+          return view === null ? null : <ConversationItem runId={run.id} view={view} {...shared} {...found} />;
         };
         return [found.dependencies, draw];
       }}
@@ -39,15 +38,7 @@ export function ConversationPane({ run, isLive }: PaneProps) {
   );
 }
 
-function ConversationItem(props: {
-  readonly runId: string;
-  readonly view: ItemView;
-  /** Whether the run has ended, and with it all unfinished items. */
-  readonly hasRunEnded: boolean;
-  readonly start: number;
-  readonly isHighlighted: boolean;
-  readonly onChoose: () => void;
-}) {
+function ConversationItem(props: ListedItem & Readonly<{ runId: string; view: ItemView }>) {
   const { runId, view, hasRunEnded, start, isHighlighted, onChoose } = props;
   const state = chooseState(view, hasRunEnded);
   return (
@@ -240,7 +231,13 @@ function ToolCall({ view }: { readonly view: Extract<ItemView, { kind: 'tool' }>
       {view.output === undefined || view.output === '' ? null : (
         <details>
           <summary>{t.states.output}</summary>
-          <ToolOutput output={view.output} />
+          {typeof view.output === 'object' && view.output !== null ? (
+            <JsonTree value={view.output} />
+          ) : (
+            <pre class="value">
+              <AnsiText text={String(view.output)} />
+            </pre>
+          )}
         </details>
       )}
     </>
@@ -257,15 +254,6 @@ function ToolInput({ view }: { readonly view: Extract<ItemView, { kind: 'tool' }
     <JsonTree value={input} open={1} />
   ) : (
     <ValueText value={input} limit={300} />
-  );
-}
-
-function ToolOutput({ output }: Readonly<{ output: unknown }>) {
-  if (typeof output === 'object' && output !== null) return <JsonTree value={output} />;
-  return (
-    <pre class="value">
-      <AnsiText text={String(output)} />
-    </pre>
   );
 }
 

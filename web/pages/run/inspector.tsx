@@ -15,8 +15,6 @@ import { ReplyForm } from './reply-box.js';
 import { AttemptsView, ChangedFiles, MAX_ATTEMPTS, RunResultView, TaskView } from './run-details.js';
 import { t } from './texts.js';
 
-export type { TabName } from './open-run.js';
-
 const INSPECTOR_TABS: readonly TabName[] = ['result', 'event', 'raw', 'files', 'diff', 'task'];
 
 /** The tabs that show the selected item; a selection opens the first of them, unless one is open. */
@@ -126,11 +124,14 @@ export function AttemptTabs({ run, view }: Readonly<{ run: OpenRun; view: RunVie
 
 /** A tab with text: it scrolls as a whole. */
 export function InspectorContent({ run, view, tab }: Readonly<{ run: OpenRun; view: RunView; tab: TabName }>) {
+  const { result } = view;
   return (
     <div class="inspector-text stack" tabIndex={0}>
       {tab === 'question' ? <Question run={run} view={view} /> : null}
-      {tab === 'result' ? <Result view={view} /> : null}
-      {tab === 'files' ? <Files view={view} /> : null}
+      {tab === 'result' && result === null ? <p class="dim">{t.noResultUntilTheRun}</p> : null}
+      {tab === 'result' && result !== null ? <RunResultView result={result} refused={view.refused_answers} /> : null}
+      {tab === 'files' && result === null ? <p class="dim">{t.changedFilesAreListedWhen}</p> : null}
+      {tab === 'files' && result !== null ? <ChangedFiles runId={view.id} artifacts={result.artifacts} /> : null}
       {tab === 'diff' ? <Diff run={run} /> : null}
       {tab === 'attempts' ? <AttemptsView run={run} hasEnded={view.state === 'ended'} /> : null}
       {tab === 'task' ? <TaskView view={view} /> : null}
@@ -143,16 +144,6 @@ function Question({ run, view }: Readonly<{ run: OpenRun; view: RunView }>) {
   const question = findQuestion(run, view);
   if (question === null) return <Loading />;
   return <ReplyForm key={question.interactionId} id={run.id} question={question} isQuoted />;
-}
-
-function Result({ view }: Readonly<{ view: RunView }>) {
-  if (view.result === null) return <p class="dim">{t.noResultUntilTheRun}</p>;
-  return <RunResultView result={view.result} refused={view.refused_answers} />;
-}
-
-function Files({ view }: Readonly<{ view: RunView }>) {
-  if (view.result === null) return <p class="dim">{t.changedFilesAreListedWhen}</p>;
-  return <ChangedFiles runId={view.id} artifacts={view.result.artifacts} />;
 }
 
 /** The last tool calls whose changes are shown while nothing is selected. */

@@ -87,8 +87,13 @@ export function listItems(run: OpenRun) {
   const selected = position < count && itemAt(position) === highlight?.item ? position : null;
   // Another filter starts another list.
   const list = { key: JSON.stringify(run.filter.query.value), count, selected, onChoose, noun: 'items' as const };
-  return { conversation, eventCount, start, hasRunEnded, find, list: { ...list, isFiltered: run.filter.isOn.value } };
+  const shared = { start, hasRunEnded };
+  return { conversation, eventCount, shared, find, list: { ...list, isFiltered: run.filter.isOn.value } };
 }
+
+/** What a row shows an item with: what all items share, and its own state. */
+export type ListedItem = ReturnType<typeof listItems>['shared'] &
+  NonNullable<ReturnType<ReturnType<typeof listItems>['find']>>;
 
 const MAX_ROWS = 400;
 

@@ -75,16 +75,16 @@ function compare(text: string | null, nextAttempt: AttemptSummary | undefined) {
 interface AttemptSummary {
   readonly attempt: number;
   readonly from: number;
-  readonly to: number;
-  readonly messages: number;
-  readonly tools: number;
-  readonly failedTools: number;
+  to: number;
+  messages: number;
+  tools: number;
+  failedTools: number;
   /** The user's answer that started the attempt; null for the first attempt and for retries. */
-  readonly reply: string | null;
-  readonly lastText: string | null;
+  reply: string | null;
+  lastText: string | null;
   /** How the attempt ended: its reason code, its error code, why it was rejected, or a question; null if unknown. */
-  readonly end: string | null;
-  readonly usage: Usage;
+  end: string | null;
+  usage: Usage;
 }
 
 type Usage = FcmpData<'conversation.completed'>['usage'] | null;
@@ -96,7 +96,7 @@ export function summarizeAttempts(
   conversation: Pick<Conversation, 'events' | 'times' | 'items'>,
 ): readonly AttemptSummary[] {
   const { events, times, items } = conversation;
-  const attempts = new Map<number, MutableSummary>();
+  const attempts = new Map<number, AttemptSummary>();
   for (const item of items) {
     const first = events[item.events[0] ?? 0];
     const lastIndex = item.events.at(-1) ?? 0;
@@ -113,7 +113,7 @@ export function summarizeAttempts(
   return [...attempts.values()];
 }
 
-function addItem(summary: MutableSummary, last: FcmpEvent): void {
+function addItem(summary: AttemptSummary, last: FcmpEvent): void {
   if (last.type === 'assistant.message.final') {
     summary.messages += 1;
     summary.lastText = last.data.text;
@@ -133,9 +133,7 @@ function addItem(summary: MutableSummary, last: FcmpEvent): void {
   }
 }
 
-type MutableSummary = { -readonly [Key in keyof AttemptSummary]: AttemptSummary[Key] };
-
-function createSummary(attempt: number, from: number): MutableSummary {
+function createSummary(attempt: number, from: number): AttemptSummary {
   const counts = { messages: 0, tools: 0, failedTools: 0 };
   return { attempt, from, to: from, ...counts, reply: null, lastText: null, end: null, usage: null };
 }
@@ -258,13 +256,12 @@ function RunFailureView(props: { readonly error: RunError }) {
         title={t.schemaErrors}
         lines={issues.map(({ path, message: issue }) => `${path.length === 0 ? t.root : path.join('.')}: ${issue}`)}
       />
-      <Lines title={t.candidatesTried} lines={tried.map(describeTried)} />
+      <Lines
+        title={t.candidatesTried}
+        lines={tried.map((one) => `${one.finder} ${one.start}–${one.end}: ${one.code} ${one.message}`)}
+      />
     </section>
   );
-}
-
-function describeTried({ finder, start, end, code, message }: NonNullable<RunError['tried']>[number]): string {
-  return `${finder} ${start}–${end}: ${code} ${message}`;
 }
 
 /** Describes where an error comes from: `Engine · Rate limit · HTTP 429`. */

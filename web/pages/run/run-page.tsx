@@ -1,7 +1,7 @@
 import { signal, useSignal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { query, route, setQuery } from '../../app/router.js';
-import { Loaded, Loading, Notice, type Tone } from '../../ui/notice.js';
+import { Loaded, Loading, Notice } from '../../ui/notice.js';
 import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
 import { FailureCard, useLastStderr, RunHead } from './run-head.js';
@@ -117,32 +117,27 @@ function useAddress(run: OpenRun): void {
 function ConnectionBadge({ run, isLive }: Readonly<{ run: OpenRun; isLive: boolean }>) {
   const { state } = run.connection.value;
   const behind = isLive && state === 'live' ? run.behind.value : null;
+  // The events of an ended run are read from the same stream.
+  const label = state !== 'live' ? CONNECTION_LABELS[state] : isLive ? t.live : t.loading;
   return (
     <>
       <span role="status" aria-label={t.connection}>
-        {behind === null ? renderBadge(state, isLive) : <Badge>{t.behind(formatCount(behind))}</Badge>}
+        <Badge tone={state === 'lost' ? 'bad' : 'plain'} isLive={isLive && state === 'live' && behind === null}>
+          {behind === null ? label : t.behind(formatCount(behind))}
+        </Badge>
       </span>
       {behind === null ? null : <Button label={t.jumpToTheEnd} class="link" onClick={run.jumpToEnd} />}
     </>
   );
 }
 
-function renderBadge(state: OpenRun['connection']['value']['state'], isLive: boolean) {
-  // The events of an ended run are read from the same stream.
-  if (state === 'live') return isLive ? <Badge isLive>{t.live}</Badge> : <Badge>{t.loading}</Badge>;
-  const { tone = 'plain', label } = CONNECTION_LABELS[state];
-  return <Badge tone={tone}>{label}</Badge>;
-}
-
-const CONNECTION_LABELS: Readonly<
-  Record<Exclude<OpenRun['connection']['value']['state'], 'live'>, Readonly<{ tone?: Tone; label: string }>>
-> = {
-  opening: { label: t.loading },
-  reconnecting: { label: t.reconnecting },
-  paused: { label: t.paused },
-  full: { label: t.truncated },
-  ended: { label: t.complete },
-  lost: { tone: 'bad', label: t.connectionLost },
+const CONNECTION_LABELS = {
+  opening: t.loading,
+  reconnecting: t.reconnecting,
+  paused: t.paused,
+  full: t.truncated,
+  ended: t.complete,
+  lost: t.connectionLost,
 };
 
 /** Shows why events are missing and what to do about it. */
