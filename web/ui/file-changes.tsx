@@ -4,7 +4,7 @@ import './diff.css';
 import { t } from '../app/texts.js';
 
 const INITIAL_LINES = 12;
-const SIGNS = { same: ' ', added: '+', removed: '−' } as const;
+export const SIGNS = { same: ' ', added: '+', removed: '−' } as const;
 
 export function FileChanges({ changes }: Readonly<{ changes: readonly FileChange[] }>) {
   return (

@@ -182,7 +182,10 @@ export function summarizeSeries(series: Series, { unit, isState }: ChartModel): 
   const { values } = series;
   const knownValues = values.filter((value) => value !== null);
   if (isState) return t.now(formatShortValue(values.at(-1) ?? null, unit));
-  if (unit === 'duration') return knownValues.length === 0 ? '' : `~ ${formatValue(findMiddle(knownValues), unit)}`;
+  if (unit === 'duration') {
+    const median = knownValues.toSorted((one, other) => one - other)[Math.floor(knownValues.length / 2)];
+    return median === undefined ? '' : `~ ${formatValue(median, unit)}`;
+  }
   const total = knownValues.reduce((soFar, value) => soFar + value, 0);
   return unit === 'money' ? formatSeriesValue(series, total, unit) : formatShortValue(total, unit);
 }
@@ -213,11 +216,6 @@ const LONG_COUNT = 100_000;
 export function formatShortValue(value: number | null, unit: ChartModel['unit']): string {
   if (unit === 'count' && value !== null && value >= LONG_COUNT) return formatShort(value);
   return formatValue(value, unit);
-}
-
-function findMiddle(values: readonly number[]): number {
-  const sorted = values.toSorted((one, other) => one - other);
-  return sorted[Math.floor(sorted.length / 2)] ?? 0;
 }
 
 /** Creates a series for each engine: percentiles of multiple engines cannot be added up. */

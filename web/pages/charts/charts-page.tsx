@@ -30,7 +30,7 @@ import {
   STEPS,
 } from '../../data/period.js';
 import { useResource } from '../../data/resource.js';
-import { labelState } from '../../ui/badge.js';
+import { listStateOptions } from '../../ui/badge.js';
 import { FailureNotice, Loading, Notice } from '../../ui/notice.js';
 import { Select, type Option } from '../../ui/form.js';
 import { FilterField } from '../../ui/list-page.js';
@@ -73,7 +73,7 @@ export function ChartsPage() {
           value={period}
           options={PERIOD_NAMES.map((value) => ({ value, label: PERIODS[value].label }))}
         />
-        <Choice name="step" label={t.step} value={step} options={PERIODS[period].steps.map(toOption)} />
+        <Choice name="step" label={t.step} value={step} options={listStateOptions(PERIODS[period].steps)} />
         <FilterField
           filter={{
             name: 'engine',
@@ -116,8 +116,6 @@ export function ChartsPage() {
     </div>
   );
 }
-
-const toOption = (value: string) => ({ value, label: labelState(value) });
 
 function Choice(props: Readonly<{ name: string; label: string; value: string; options: readonly Option[] }>) {
   const { name, label, value, options } = props;
@@ -163,6 +161,7 @@ function chooseColour({ tone }: Series, index: number): string {
 function Bars({ chart }: Readonly<{ chart: ChartModel }>) {
   const end = findAxisEnd(chart);
   const { times, series, unit, unreported = [] } = chart;
+  // The Tab key reaches the first bar of the last step that has a link.
   const lastStep = times.findLastIndex((_, step) => series.some((one) => hasLink(chart, one, step)));
   return (
     <div class="plot" role="group" aria-label={t.bars}>
@@ -175,8 +174,15 @@ function Bars({ chart }: Readonly<{ chart: ChartModel }>) {
         {times.map((time, step) => (
           <div key={time} class="bar-step">
             {series.map((one, index) => {
+              const value = one.values[step] ?? 0;
+              if (value <= 0) return null;
+              const path = buildListPath(one, times, step);
+              const title = `${describeTime(time)}: ${formatSeriesValue(one, value, unit)} ${one.label.slice(0, 60)}`;
+              const style = { height: `${(value / end) * 100}%` };
+              const shared = { class: `bar ${chooseColour(one, index)}`, style, title };
+              if (path === null) return <span key={one.label} {...shared} />;
               const isFirst = step === lastStep && series.findIndex((other) => hasLink(chart, other, step)) === index;
-              return <Bar key={one.label} chart={chart} index={index} step={step} end={end} isFirst={isFirst} />;
+              return <a key={one.label} {...shared} href={path} aria-label={title} tabIndex={isFirst ? 0 : -1} />;
             })}
             {(unreported[step] ?? []).length === 0 ? null : (
               <span
@@ -198,30 +204,6 @@ function Bars({ chart }: Readonly<{ chart: ChartModel }>) {
 
 function hasLink({ times }: ChartModel, series: Series, step: number): boolean {
   return (series.values[step] ?? 0) > 0 && buildListPath(series, times, step) !== null;
-}
-
-interface BarProps {
-  readonly chart: ChartModel;
-  readonly index: number;
-  readonly step: number;
-  readonly end: number;
-  /** Whether the Tab key reaches this bar. */
-  readonly isFirst: boolean;
-}
-
-function Bar({ chart, index, step, end, isFirst }: BarProps) {
-  const { times, unit } = chart;
-  const series = chart.series[index];
-  const value = series?.values[step] ?? 0;
-  if (series === undefined || value <= 0) return null;
-  const path = buildListPath(series, times, step);
-  const shared = {
-    class: `bar ${chooseColour(series, index)}`,
-    style: { height: `${(value / end) * 100}%` },
-    title: `${describeTime(times[step] ?? 0)}: ${formatSeriesValue(series, value, unit)} ${series.label.slice(0, 60)}`,
-  };
-  if (path === null) return <span {...shared} />;
-  return <a {...shared} href={path} aria-label={shared.title} tabIndex={isFirst ? 0 : -1} />;
 }
 
 function listLinks(step: Element): readonly HTMLElement[] {

@@ -84,15 +84,15 @@ export function toCsv({ days, rows, totals, total }: ReturnType<typeof sumByDay>
     ]),
     ['total', ...totals.map(formatSum), formatSum(total), total.isComplete, total.isEstimate ?? false],
   ];
-  return `${lines.map((cells) => cells.map(quoteCell).join(',')).join('\r\n')}\r\n`;
+  return `${lines.map((cells) => cells.map(String).map(quoteCell).join(',')).join('\r\n')}\r\n`;
 }
 
 function formatSum({ value, isComplete }: Cost): string {
   return value === 0 && !isComplete ? '' : String(value);
 }
 
-function quoteCell(cell: string | boolean): string {
-  return /[",\r\n]/.test(String(cell)) ? `"${String(cell).replaceAll('"', '""')}"` : String(cell);
+function quoteCell(cell: string): string {
+  return /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }
 
 /** Formats a name for a cell: names come from engines, and must create neither cells nor formulas. */

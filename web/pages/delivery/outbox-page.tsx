@@ -44,7 +44,9 @@ const COLUMNS: readonly Column<OutboxMessage>[] = [
   { name: t.sink, width: '7rem', class: 'nowrap', cell: ({ sink }) => sink },
   {
     name: t.destinationOrError,
-    cell: (message) => <SafeText as="span" class="clip" text={describeDelivery(message)} limit={300} />,
+    cell: ({ state, delivered_to, last_error }) => (
+      <SafeText as="span" class="clip" text={(state === 'delivered' ? delivered_to : last_error) ?? ''} limit={300} />
+    ),
   },
   {
     name: t.states.attempts,
@@ -93,10 +95,6 @@ function FailingSink({ sink: { name, state, open, dead, last_error: error } }: {
       <SafeText text={error ?? ''} limit={300} /> <Redelivery name={name} sink={{ open, dead, error }} />
     </Notice>
   );
-}
-
-function describeDelivery({ state, delivered_to, last_error }: OutboxMessage): string {
-  return (state === 'delivered' ? delivered_to : last_error) ?? '';
 }
 
 function TriggerText({ message }: Readonly<{ message: OutboxMessage }>) {

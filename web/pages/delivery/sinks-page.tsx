@@ -11,11 +11,9 @@ import { SafeText } from '../../ui/safe-text.js';
 import { Timestamp } from '../../ui/format.js';
 import { t } from './texts.js';
 
-type SinkRow = ReturnType<typeof listRows>[number];
-
 const TONES: Readonly<Record<SinkState['state'], Tone>> = { waiting: 'plain', failing: 'bad', broken: 'bad' };
 
-const COLUMNS: readonly Column<SinkRow>[] = [
+const COLUMNS: readonly Column<ReturnType<typeof listRows>[number]>[] = [
   {
     name: t.sink,
     width: '18%',

@@ -8,7 +8,7 @@ import { Loaded } from '../../ui/notice.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { findComment, type LineComment, type LinePosition } from './decision.js';
 import { Button } from '../../ui/button.js';
-import '../../ui/diff.css';
+import { SIGNS } from '../../ui/file-changes.js';
 import { t } from './texts.js';
 
 type ChangedFile = Change['files'][number];
@@ -97,8 +97,6 @@ function Hunks({ file, review }: Readonly<{ file: ChangedFile; review: Review }>
     </>
   );
 }
-
-const SIGNS = { same: ' ', added: '+', removed: '−' } as const;
 
 function Line(props: Readonly<{ path: string; oldPath: string; line: ChangedLine; review: Review }>) {
   const { path, oldPath, line, review } = props;

@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { InboxItem } from '../../../src/server/api/index.js';
 import { hasScope, isLocal, session } from '../../app/session.js';
 import { client } from '../../data/client.js';
-import { readRefusal, type FieldMap, type Refusal } from '../../data/refusal.js';
+import { readRefusal, type Refusal } from '../../data/refusal.js';
 import { bindFields, submitByKey, type FormPart } from '../../ui/form.js';
 import { Notice, ReadOnly } from '../../ui/notice.js';
 import { useKeys } from '../../ui/row-table.js';
@@ -95,9 +95,18 @@ export function Decide(props: {
     requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus());
   };
 
-  if (item.resolution !== null) return <UnsentDraft why={fields.why} discard={discard} />;
+  if (item.resolution !== null && fields.why.trim() === '') return null;
+  if (item.resolution !== null) {
+    return (
+      <Notice tone="plain" title={t.alreadySettled} action={{ label: t.discardDraft, run: discard }}>
+        {t.theDecisionIsShownAbove}
+        <q>{fields.why}</q>
+      </Notice>
+    );
+  }
   if (!hasScope('decide')) return <ReadOnly scope="decide" purpose={t.settleItems} />;
-  const refusal = preview.error === null ? null : readRefusal(preview.error, FIELD_MAP);
+  const refusal =
+    preview.error === null ? null : readRefusal<DecisionField>(preview.error, { paths: RESULT_PATHS, codes: {} });
   const errors = {
     ...refusal?.errors,
     ...(wasSubmitted.value ? decision.errors : {}),
@@ -134,8 +143,6 @@ export function Decide(props: {
     </form>
   );
 }
-
-const NOT_ACCEPTABLE = t.notAvailableThisRunHas;
 
 const ACTION_KEYS: Readonly<Record<ResolutionAction, string>> = {
   accept: 'a',
@@ -178,7 +185,7 @@ function DecideBar(props: {
               aria-pressed={action === chosenAction}
               aria-keyshortcuts={ACTION_KEYS[action]}
               disabled={!isOffered}
-              title={isOffered ? undefined : NOT_ACCEPTABLE}
+              title={isOffered ? undefined : t.notAvailableThisRunHas}
               onClick={() => choose(action)}
             >
               {t.actions[action].label} <kbd aria-hidden="true">{ACTION_KEYS[action]}</kbd>
@@ -210,18 +217,6 @@ function DecideBar(props: {
         </button>
       </span>
     </div>
-  );
-}
-
-const FIELD_MAP: FieldMap<DecisionField> = { paths: RESULT_PATHS, codes: {} };
-
-function UnsentDraft({ why, discard }: Readonly<{ why: string; discard: () => void }>) {
-  if (why.trim() === '') return null;
-  return (
-    <Notice tone="plain" title={t.alreadySettled} action={{ label: t.discardDraft, run: discard }}>
-      {t.theDecisionIsShownAbove}
-      <q>{why}</q>
-    </Notice>
   );
 }
 

@@ -38,7 +38,14 @@ export function InboxPage() {
           <UpToDate failure={waiting.value === null ? null : waitingFailure.value} live={t.live} />
         )}
         <span class="row end">
-          <NotifyButton />
+          {/* Notifications are off until the user turns them on. */}
+          {canNotify ? (
+            <Button
+              label={isNotifying.value ? t.notificationsOn : t.notifyMe}
+              aria-pressed={isNotifying.value}
+              onClick={() => void toggleNotifications()}
+            />
+          ) : null}
           <nav class="row" aria-label={t.filterByState}>
             <Link
               label={t.states.waiting}
@@ -54,18 +61,6 @@ export function InboxPage() {
       </div>
       {showsSettled ? <SettledItems /> : <WaitingEntries />}
     </>
-  );
-}
-
-/** Notifications are off until the user turns them on. */
-function NotifyButton() {
-  if (!canNotify) return null;
-  return (
-    <Button
-      label={isNotifying.value ? t.notificationsOn : t.notifyMe}
-      aria-pressed={isNotifying.value}
-      onClick={() => void toggleNotifications()}
-    />
   );
 }
 
@@ -114,23 +109,6 @@ function openNext(id: string): void {
 
 function SettledItems() {
   const id = findItemId();
-  return (
-    <div class={id === null ? 'inbox' : 'inbox has-item'}>
-      <div class="inbox-list">
-        <InboxList chosen={id} />
-      </div>
-      <div class="inbox-detail">
-        {id === null ? (
-          <p class="dim inbox-hint">{t.selectAnItemPressJ}</p>
-        ) : (
-          <Item key={id} id={id} onDecided={() => openNext(id)} />
-        )}
-      </div>
-    </div>
-  );
-}
-
-export function InboxList({ chosen }: Readonly<{ chosen: string | null }>) {
   const rows = useRef<HTMLUListElement>(null);
   const items = useLiveList(
     'settled',
@@ -140,21 +118,32 @@ export function InboxList({ chosen }: Readonly<{ chosen: string | null }>) {
   );
   useRowKeys(rows);
   return (
-    <ListFrame
-      listView={items}
-      itemName="item"
-      order={t.mostRecentlySettledFirst}
-      limitHint={t.tooManyItemsToList}
-      empty={<p>{t.noSettledItemsYetHuman}</p>}
-    >
-      {(shown) => (
-        <ul ref={rows} class="list inbox-rows">
-          {shown.map((item) => (
-            <Entry key={item.id} item={item} isChosen={item.id === chosen} />
-          ))}
-        </ul>
-      )}
-    </ListFrame>
+    <div class={id === null ? 'inbox' : 'inbox has-item'}>
+      <div class="inbox-list">
+        <ListFrame
+          listView={items}
+          itemName="item"
+          order={t.mostRecentlySettledFirst}
+          limitHint={t.tooManyItemsToList}
+          empty={<p>{t.noSettledItemsYetHuman}</p>}
+        >
+          {(shown) => (
+            <ul ref={rows} class="list inbox-rows">
+              {shown.map((item) => (
+                <Entry key={item.id} item={item} isChosen={item.id === id} />
+              ))}
+            </ul>
+          )}
+        </ListFrame>
+      </div>
+      <div class="inbox-detail">
+        {id === null ? (
+          <p class="dim inbox-hint">{t.selectAnItemPressJ}</p>
+        ) : (
+          <Item key={id} id={id} onDecided={() => openNext(id)} />
+        )}
+      </div>
+    </div>
   );
 }
 
@@ -177,7 +166,7 @@ function Entry({ item, isChosen }: Readonly<{ item: InboxItem; isChosen: boolean
 }
 
 /** A question, a permission request or a failing sink, with everything needed to settle it. */
-export function EntryDetail({ entry, isSelected }: Readonly<{ entry: WaitingEntry | undefined; isSelected: boolean }>) {
+function EntryDetail({ entry, isSelected }: Readonly<{ entry: WaitingEntry | undefined; isSelected: boolean }>) {
   if (entry === undefined) {
     return isSelected ? (
       <Notice tone="plain" title={t.thisItemIsNoLonger}>

@@ -170,9 +170,8 @@ function OrderRequest({ issueRef, runId }: Readonly<{ issueRef: string; runId: s
   );
 }
 
-type Resolution = NonNullable<InboxItem['resolution']>;
-
-function Settled({ item, resolution }: Readonly<{ item: InboxItem; resolution: Resolution }>) {
+function Settled(props: Readonly<{ item: InboxItem; resolution: NonNullable<InboxItem['resolution']> }>) {
+  const { item, resolution } = props;
   const { who, action, why, at, new_run_id: newRun } = resolution;
   // An item that was closed by a new order has neither.
   const { decision, result } = 'decision' in resolution ? resolution : {};
@@ -223,21 +222,18 @@ function Deliveries({ issueRef, trigger }: Readonly<{ issueRef: string; trigger:
 }
 
 type Reading = InboxItem['reading'];
-type CommitCheck = 'none' | 'found' | 'missing' | 'unchecked';
 
 export function describeSource({ source, path }: Reading): string {
   return path === undefined || source === 'none' ? t.sources[source] : `${t.sources[source]}: ${path}`;
 }
 
 /** Returns the lookup outcome for the commit that a result names. */
-export function checkCommit({ result, problems, notices = [] }: Reading): CommitCheck {
+export function checkCommit({ result, problems, notices = [] }: Reading): 'none' | keyof typeof COMMIT_LABELS {
   if (result?.changes.commit === undefined) return 'none';
   const codes = [...problems, ...notices].map(({ code }) => code);
   if (codes.includes('COMMIT_NOT_FOUND')) return 'missing';
-  return UNCHECKED.some((code) => codes.includes(code)) ? 'unchecked' : 'found';
+  return codes.some((code) => code === 'COMMIT_UNCHECKED' || code === 'NOT_A_REPOSITORY') ? 'unchecked' : 'found';
 }
-
-const UNCHECKED = ['COMMIT_UNCHECKED', 'NOT_A_REPOSITORY'];
 
 /** The run's files: the order, the result and the output, unchanged. */
 function RawFiles({ run }: Readonly<{ run: string }>) {

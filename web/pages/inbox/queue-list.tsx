@@ -17,7 +17,7 @@ import { SafeText } from '../../ui/safe-text.js';
 import { formatWait } from '../../ui/format.js';
 import { useKeys, useRowKeys, ROW } from '../../ui/row-table.js';
 import { useDraft } from '../../ui/use-draft.js';
-import { groupEntries, labelAction, listBulkActions, needsReason, describeAction, findDenial } from './queue.js';
+import { groupEntries, listBulkActions, needsReason, describeAction, findDenial } from './queue.js';
 import { client } from '../../data/client.js';
 import type { BulkAction } from './queue.js';
 import { useReply } from '../run/reply-box.js';
@@ -55,7 +55,13 @@ export function Queue(props: {
         <FilterField filter={SEARCH} />
       </form>
       <BulkBar open={open} selected={selected} />
-      {entries.length === 0 ? <EmptyQueue isFiltered={all.entries.length > 0} /> : null}
+      {entries.length === 0 && all.entries.length > 0 ? <p class="dim">{t.noItemsMatchTheSearch}</p> : null}
+      {all.entries.length === 0 ? (
+        <div class="card empty">
+          <strong>{t.nothingIsWaitingForYou}</strong>
+          <p>{t.questionsAndPermissionRequestsFrom}</p>
+        </div>
+      ) : null}
       {groupEntries([...entries, ...listLost(all.entries)]).map(({ title, entries: inGroup }) => (
         <section key={title} aria-label={title}>
           <h2 class="queue-title">
@@ -85,16 +91,6 @@ function listLost(listed: readonly WaitingEntry[]): readonly WaitingEntry[] {
     .filter(({ state }) => state === 'failed')
     .flatMap(({ parts, failures }) => parts.filter(({ id }) => failures.some((failure) => failure.id === id)))
     .flatMap(({ id, entry }) => (entry === undefined || known.has(id) ? [] : [entry]));
-}
-
-function EmptyQueue({ isFiltered }: Readonly<{ isFiltered: boolean }>) {
-  if (isFiltered) return <p class="dim">{t.noItemsMatchTheSearch}</p>;
-  return (
-    <div class="card empty">
-      <strong>{t.nothingIsWaitingForYou}</strong>
-      <p>{t.questionsAndPermissionRequestsFrom}</p>
-    </div>
-  );
 }
 
 const KINDS: Readonly<Record<WaitingEntry['kind'], Readonly<{ label: string; tone: Tone }>>> = {
@@ -206,7 +202,7 @@ function BulkBar({ open, selected }: Readonly<{ open: readonly WaitingEntry[]; s
         {selected.length > 0 && actions.length === 0 ? <span class="dim">{t.selectItemsOfTheSame}</span> : null}
         {actions.map((action) => (
           <Button
-            label={labelAction(action)}
+            label={t.bulk[action][0]}
             key={action}
             onClick={() => {
               wasSubmitted.value = true;

@@ -195,8 +195,22 @@ function Candidates({ race: { runs, winner } }: Readonly<{ race: RaceResponse }>
       />
       {runs.length < 2 ? null : <Comparison runs={runs} equal={equal} />}
       <div class="race">
-        {runs.map((run) => (
-          <RacedRun key={run.run_id} run={run} same={equal.get(run.run_id)} />
+        {runs.map(({ run_id, decision, change }) => (
+          <div key={run_id} class="race-run stack">
+            <div class="card stack">
+              <h3>{run_id}</h3>
+              <p>{decision === null ? t.notDecidedYet : <SafeText text={decision.reason} limit={500} />}</p>
+            </div>
+            {equal.has(run_id) ? (
+              <p class="card">{t.sameChange(equal.get(run_id) ?? '')}</p>
+            ) : (
+              <ChangeView
+                change={{ value: change, failure: null, reload: () => undefined }}
+                review={READ_ONLY}
+                label={t.changesIn(run_id)}
+              />
+            )}
+          </div>
         ))}
       </div>
     </>
@@ -233,27 +247,6 @@ function Comparison({ runs, equal }: Readonly<{ runs: RacedRuns; equal: Readonly
       </div>
       {changes.length === 0 ? <p class="dim">{t.bothLeaveTheSameFiles}</p> : <FileChanges changes={changes} />}
     </section>
-  );
-}
-
-function RacedRun({ run, same }: Readonly<{ run: RacedRuns[number]; same: string | undefined }>) {
-  const { run_id, decision, change } = run;
-  return (
-    <div class="race-run stack">
-      <div class="card stack">
-        <h3>{run_id}</h3>
-        <p>{decision === null ? t.notDecidedYet : <SafeText text={decision.reason} limit={500} />}</p>
-      </div>
-      {same === undefined ? (
-        <ChangeView
-          change={{ value: change, failure: null, reload: () => undefined }}
-          review={READ_ONLY}
-          label={t.changesIn(run_id)}
-        />
-      ) : (
-        <p class="card">{t.sameChange(same)}</p>
-      )}
-    </div>
   );
 }
 

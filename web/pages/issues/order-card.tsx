@@ -11,7 +11,10 @@ import { groupBy } from '../../../src/base/index.js';
 import { t } from './texts.js';
 
 /** One order: its wrapper, the decision, its inbox items and its comments. */
-export function OrderCard({ history, isActive }: Readonly<{ history: OrderHistory; isActive: boolean }>) {
+export function OrderCard({
+  history,
+  isActive,
+}: Readonly<{ history: ReturnType<typeof groupHistory>[number]; isActive: boolean }>) {
   const { runId, order, items, comments } = history;
   return (
     <article class="card stack" aria-label={runId === NO_RUN ? t.otherComments : runId}>
@@ -20,11 +23,22 @@ export function OrderCard({ history, isActive }: Readonly<{ history: OrderHistor
           {order === null ? runId || t.otherComments : <a href={toPath({ page: 'run', id: order.run })}>{runId}</a>}
         </h2>
         {isActive ? <Badge>{t.activeRun}</Badge> : null}
-        {order !== null ? (
-          <OrderState order={order} isOver={items.every(({ resolution }) => resolution !== null)} />
-        ) : runId === NO_RUN ? null : (
-          <span class="dim">{t.olderOrder}</span>
+        {order === null ? null : (
+          <>
+            <StateBadge
+              state={order.decision?.action ?? order.state}
+              isOver={items.every(({ resolution }) => resolution !== null)}
+            />
+            <span class="dim">
+              {t.submitted}
+              <Timestamp at={order.created_at} />
+              {order.started_at !== null && order.settled_at !== null
+                ? t.took(formatDuration(Math.max(0, Date.parse(order.settled_at) - Date.parse(order.started_at))))
+                : ''}
+            </span>
+          </>
         )}
+        {order === null && runId !== NO_RUN ? <span class="dim">{t.olderOrder}</span> : null}
       </div>
       {order === null ? null : <OrderFacts order={order} />}
       <List title={t.inboxItems}>
@@ -46,22 +60,6 @@ function List({ title, children }: Readonly<{ title: string; children: readonly 
       <h3>{title}</h3>
       <ul class="notes">{children}</ul>
     </div>
-  );
-}
-
-function OrderState({ order, isOver }: Readonly<{ order: OrderView; isOver: boolean }>) {
-  const { started_at, settled_at } = order;
-  return (
-    <>
-      <StateBadge state={order.decision?.action ?? order.state} isOver={isOver} />
-      <span class="dim">
-        {t.submitted}
-        <Timestamp at={order.created_at} />
-        {started_at !== null && settled_at !== null
-          ? t.took(formatDuration(Math.max(0, Date.parse(settled_at) - Date.parse(started_at))))
-          : ''}
-      </span>
-    </>
   );
 }
 
@@ -136,8 +134,6 @@ export function drawComment(comment: OutboxMessage): ComponentChildren {
     </li>
   );
 }
-
-type OrderHistory = ReturnType<typeof groupHistory>[number];
 
 /** The maximum number of settled inbox items and of comments. The executions list has all decisions. */
 const MAX_LISTED = 200;

@@ -89,18 +89,15 @@ export function LastTick({ tick }: { readonly tick: ScheduleTick | null }) {
   );
 }
 
-function Due({ at }: Readonly<{ at: string }>) {
-  return (
-    <span>
-      <Timestamp at={at} /> <span class="dim">{t.dueIn(formatWait(Date.parse(at) - getServerTime()))}</span>
-    </span>
-  );
-}
-
 /** When a schedule is due next, or who paused it. */
 export function NextTick({ schedule: { next_at, paused } }: { readonly schedule: ScheduleView }) {
-  if (paused === null) return next_at === null ? <span class="dim">{t.neverDue}</span> : <Due at={next_at} />;
-  return <SafeText text={t.pausedBy(paused.who, paused.why)} limit={200} />;
+  if (paused !== null) return <SafeText text={t.pausedBy(paused.who, paused.why)} limit={200} />;
+  if (next_at === null) return <span class="dim">{t.neverDue}</span>;
+  return (
+    <span>
+      <Timestamp at={next_at} /> <span class="dim">{t.dueIn(formatWait(Date.parse(next_at) - getServerTime()))}</span>
+    </span>
+  );
 }
 
 const TITLES: Readonly<Record<Budget['scope'], string>> = { day: t.today, issue: t.issue, caller: t.token };

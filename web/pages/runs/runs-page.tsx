@@ -22,7 +22,16 @@ type RunQuery = NonNullable<NonNullable<Parameters<Client['listRuns']>[0]>['quer
 const COUNT_MS = 30_000;
 
 export function RunsPage() {
-  return query.value.has('start') ? <StartRun /> : <RunList />;
+  if (!query.value.has('start')) return <RunList />;
+  return (
+    <>
+      <div class="page-head">
+        <h1>{query.value.has('from') ? t.editAndRun : t.startARun}</h1>
+        <Link label={t.allRuns} class="end" href="/runs" />
+      </div>
+      <StartRunForm />
+    </>
+  );
 }
 
 /** Lists the filters. The engine in the query is always an option, even if the engines are not loaded yet. */
@@ -114,10 +123,8 @@ function RunList() {
   );
 }
 
-/** A filter without a field; links from charts set it. */
-type FilterChip = Readonly<{ text: string; names: readonly string[] }>;
-
-export function listChips(filter: RunQuery): readonly FilterChip[] {
+/** Lists the filters without a field that are set; links from charts set them. */
+export function listChips(filter: RunQuery): readonly Readonly<{ text: string; names: readonly string[] }>[] {
   const { since, until, ended_since: endedSince, ended_until: endedUntil, model, engine_version: version } = filter;
   const created = formatBounds(since, until);
   const ended = formatBounds(endedSince, endedUntil);
@@ -156,18 +163,6 @@ const StartRunForm = lazy(async () => (await import('./start-run.js')).StartRunF
   loading: <Loading />,
   failed: <PageNotLoaded />,
 });
-
-function StartRun() {
-  return (
-    <>
-      <div class="page-head">
-        <h1>{query.value.has('from') ? t.editAndRun : t.startARun}</h1>
-        <Link label={t.allRuns} class="end" href="/runs" />
-      </div>
-      <StartRunForm />
-    </>
-  );
-}
 
 const BUILT_IN: readonly SavedView[] = [
   { name: t.failedToday, query: 'outcome=failed&since=today' },

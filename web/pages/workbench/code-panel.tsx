@@ -186,7 +186,8 @@ export async function packCase(shared: SharedCase): Promise<string | null> {
   const bytes = new TextEncoder().encode(JSON.stringify(shared));
   if (bytes.length > MAX_BYTES) return null;
   const packed = await readBytes(new Blob([bytes]).stream().pipeThrough(new CompressionStream('deflate-raw')));
-  const fragment = PREFIX + toBase64Url(packed);
+  const base64 = btoa([...packed].map((byte) => String.fromCodePoint(byte)).join(''));
+  const fragment = PREFIX + base64.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
   return fragment.length > MAX_LINK_LENGTH ? null : fragment;
 }
 
@@ -194,7 +195,8 @@ export async function packCase(shared: SharedCase): Promise<string | null> {
 export async function unpackCase(fragment: string): Promise<SharedCase | null> {
   if (!fragment.startsWith(PREFIX) || fragment.length > MAX_LINK_LENGTH) return null;
   try {
-    const packed = new Blob([fromBase64Url(fragment.slice(PREFIX.length))]);
+    const binary = atob(fragment.slice(PREFIX.length).replaceAll('-', '+').replaceAll('_', '/'));
+    const packed = new Blob([Uint8Array.from(binary, (character) => character.codePointAt(0) ?? 0)]);
     const bytes = await readBytes(packed.stream().pipeThrough(new DecompressionStream('deflate-raw')));
     const shared: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
     if (typeof shared !== 'object' || shared === null || !('text' in shared) || !('schemaText' in shared)) return null;
@@ -217,14 +219,4 @@ async function readBytes(stream: ReadableStream<Uint8Array>): Promise<Uint8Array
     },
   });
   return new Uint8Array(await new Response(stream.pipeThrough(limit)).arrayBuffer());
-}
-
-function toBase64Url(bytes: Uint8Array): string {
-  const binary = [...bytes].map((byte) => String.fromCodePoint(byte)).join('');
-  return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
-}
-
-function fromBase64Url(text: string): Uint8Array<ArrayBuffer> {
-  const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
-  return Uint8Array.from(binary, (character) => character.codePointAt(0) ?? 0);
 }

@@ -111,12 +111,10 @@ export function findLineAndColumn(text: string, offset: number): readonly [line:
   return [before.split('\n').length, offset - before.lastIndexOf('\n')];
 }
 
-type SchemaReading =
-  | { readonly ok: true; readonly schema: AlignableSchema | undefined }
-  | { readonly ok: false; readonly problem: SchemaProblem };
-
 /** Parses a JSON Schema. Unlike an answer, it is not repaired. */
-export function readSchemaText(text: string): SchemaReading {
+export function readSchemaText(
+  text: string,
+): { ok: true; schema: AlignableSchema | undefined } | { ok: false; problem: SchemaProblem } {
   if (text.trim() === '') return { ok: true, schema: undefined };
   let schema: unknown;
   try {

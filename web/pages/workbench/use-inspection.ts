@@ -19,15 +19,12 @@ export interface InspectionState {
   readonly busy: boolean;
 }
 
-export interface InspectionHandle extends InspectionState {
-  readonly retry: () => void;
-  readonly fail: (error: unknown) => void;
-}
+export type InspectionHandle = ReturnType<typeof useInspection>;
 
 const NOTHING: InspectionState = { reading: null, schemaProblem: null, failure: null, busy: false };
 
 /** Parses the workbench input in a worker on every change, so the page stays responsive. */
-export function useInspection(): InspectionHandle {
+export function useInspection() {
   const state = useSignal<InspectionState>({ ...NOTHING, busy: true });
   const retryCount = useSignal(0);
   const [link] = useState(() => openWorker(startWorker));
@@ -53,8 +50,8 @@ export function useInspection(): InspectionHandle {
   }, [input.text, input.schemaText, input.options, retryCount.value]);
   return {
     ...state.value,
-    retry: () => (retryCount.value += 1),
-    fail: (error) => (state.value = updateState(state.peek(), asFailure(error).message)),
+    retry: (): void => void (retryCount.value += 1),
+    fail: (error: unknown): void => void (state.value = updateState(state.peek(), asFailure(error).message)),
   };
 }
 

@@ -20,22 +20,15 @@ import { getErrorMessage } from '../../../src/base/index.js';
 import './workbench.css';
 import { t } from './texts.js';
 
-/** The differences between the console and the playground of the site. */
-type WorkbenchProps = Readonly<{
-  title: string;
-  /** The URL of the server in the code for HTTP. */
-  server: string;
-  children?: ComponentChildren;
-}>;
-
-export function Workbench({ title, server, children }: WorkbenchProps) {
+/** The workbench of the console, and of the playground of the site. `server`: the URL in the code for HTTP. */
+export function Workbench(props: Readonly<{ title: string; server: string; children?: ComponentChildren }>) {
   const state = useInspection();
   const { reading } = state;
   useEffect(storeTexts, []);
   return (
     <div class="workbench stack">
       <div class="page-head">
-        <h1>{title}</h1>
+        <h1>{props.title}</h1>
         <OptionsForm />
         <span class="end">
           <ShareButton read={readCase} open={openCase} />
@@ -64,7 +57,7 @@ export function Workbench({ title, server, children }: WorkbenchProps) {
       </div>
       <StreamPanel reading={reading} fail={state.fail} />
       <OtherParsers state={state} />
-      <CodePanel server={server}>{children}</CodePanel>
+      <CodePanel server={props.server}>{props.children}</CodePanel>
     </div>
   );
 }
@@ -305,8 +298,13 @@ function OtherParsers({ state }: Readonly<{ state: InspectionHandle }>) {
     if (!isOpen.value || reading === null || isTooLong) return;
     let isWanted = true;
     const compare = async (): Promise<void> => {
-      const results = await compareAll(text, reading.inspection.value === null ? null : await reading.formatValue());
-      if (isWanted) readings.value = results;
+      const value = reading.inspection.value === null ? null : await reading.formatValue();
+      const { jsonrepair } = await import('jsonrepair');
+      if (!isWanted) return;
+      readings.value = [
+        parseWith('JSON.parse', JSON.parse, text, value),
+        parseWith('jsonrepair', (input) => JSON.parse(jsonrepair(input)) as unknown, text, value),
+      ];
     };
     compare().catch(state.fail);
     return () => {
@@ -339,36 +337,25 @@ function OtherParsers({ state }: Readonly<{ state: InspectionHandle }>) {
   );
 }
 
-async function compareAll(text: string, sluiceValue: string | null): Promise<readonly OtherResult[]> {
-  const { jsonrepair } = await import('jsonrepair');
-  return [
-    parseWith('JSON.parse', JSON.parse, text, sluiceValue),
-    parseWith('jsonrepair', (input) => JSON.parse(jsonrepair(input)) as unknown, text, sluiceValue),
-  ];
-}
-
-interface OtherResult {
-  readonly parser: 'JSON.parse' | 'jsonrepair';
-  readonly outcome: 'same' | 'different' | 'error';
-  readonly text: string;
-}
+type OtherResult = ReturnType<typeof parseWith>;
 
 /** Longer input would block the page, because these parsers do not run in the worker. */
 const MAX_TEXT_LENGTH = 20_000;
 const MAX_OUTPUT_LENGTH = 4000;
 
 export function parseWith(
-  parser: OtherResult['parser'],
+  parser: 'JSON.parse' | 'jsonrepair',
   parse: (text: string) => unknown,
   text: string,
   sluiceValue: string | null,
-): OtherResult {
+) {
   try {
     const value = parse(text);
     const isSame = sluiceValue !== null && JSON.stringify(value) === JSON.stringify(JSON.parse(sluiceValue));
-    return { parser, outcome: isSame ? 'same' : 'different', text: shorten(JSON.stringify(value, null, 2) ?? '') };
+    const outcome = isSame ? ('same' as const) : ('different' as const);
+    return { parser, outcome, text: shorten(JSON.stringify(value, null, 2) ?? '') };
   } catch (error) {
-    return { parser, outcome: 'error', text: shorten(getErrorMessage(error)) };
+    return { parser, outcome: 'error' as const, text: shorten(getErrorMessage(error)) };
   }
 }
 
