@@ -224,18 +224,19 @@ function readFirstLine(text: string): string {
 }
 
 function ToolCall({ view }: { readonly view: Extract<ItemView, { kind: 'tool' }> }) {
+  const { output } = view;
   return (
     <>
       <ToolInput view={view} />
       {view.error === null ? null : <SafeText as="p" class="tool-error" text={view.error} limit={1000} />}
-      {view.output === undefined || view.output === '' ? null : (
+      {output === undefined || output === '' ? null : (
         <details>
           <summary>{t.states.output}</summary>
-          {typeof view.output === 'object' && view.output !== null ? (
-            <JsonTree value={view.output} />
+          {typeof output === 'object' && output !== null ? (
+            <JsonTree value={output} />
           ) : (
             <pre class="value">
-              <AnsiText text={String(view.output)} />
+              <AnsiText text={String(output)} />
             </pre>
           )}
         </details>

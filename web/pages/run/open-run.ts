@@ -181,7 +181,7 @@ export function openRun(id: string, at: Selection | null, start?: Position) {
     jumpToEnd: (): void => void jumpToEnd().catch(() => undefined),
     /** Follows the run until it ends. Can be called again after a connection was lost. */
     follow,
-    close(): void {
+    close: (): void => {
       clearTimeout(backlogTimer);
       document.removeEventListener('visibilitychange', onVisibility);
       clearTimeout(hiddenTimer);

@@ -134,10 +134,10 @@ export function openWorker(start: () => WorkerLike) {
 
   return {
     /** Calls a function of the worker; null if canceled, or if the call is about input that was replaced. */
-    async call<Name extends keyof TextReader>(
+    call: async <Name extends keyof TextReader>(
       name: Name,
       ...input: Parameters<TextReader[Name]>
-    ): Promise<ReturnType<TextReader[Name]> | null> {
+    ): Promise<ReturnType<TextReader[Name]> | null> => {
       const output = await new Promise((resolve, reject) => {
         worker ??= connect();
         count += 1;
