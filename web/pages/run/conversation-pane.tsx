@@ -236,7 +236,7 @@ function ToolCall({ view }: { readonly view: Extract<ItemView, { kind: 'tool' }>
             <JsonTree value={output} />
           ) : (
             <pre class="value">
-              <AnsiText text={String(output)} />
+              <AnsiText text={typeof output === 'string' ? output : JSON.stringify(output)} />
             </pre>
           )}
         </details>
