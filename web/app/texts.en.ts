@@ -314,7 +314,6 @@ export const t = {
   yourAnswer: 'Your answer',
   sendAnswer: 'Send answer',
   search: 'Search',
-  orWith: ', or with',
   candidates: 'Candidates',
   oneOfTheRoots: 'one of the roots',
   or: ' or ',

@@ -306,7 +306,6 @@ export const t: typeof english = {
   yourAnswer: '你的回答',
   sendAnswer: '发送回答',
   search: '搜索',
-  orWith: '，或者用',
   candidates: '候选',
   oneOfTheRoots: '某个 roots 目录',
   or: ' 或 ',

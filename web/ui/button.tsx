@@ -15,6 +15,19 @@ export function Link({ label, ...attributes }: AnchorHTMLAttributes & { readonly
   return <a {...attributes}>{label}</a>;
 }
 
+/** A sentence of a catalogue with `code` and [links](/path), marked as in Markdown. It must not contain foreign text. */
+export function Sentence({ text }: Readonly<{ text: string }>) {
+  return (
+    <>
+      {text.split(/(`[^`]+`|\[[^\]]+\]\([^)]+\))/).map((part, index) => {
+        const [, label, href] = /^\[(.+)\]\((.+)\)$/.exec(part) ?? [];
+        if (label !== undefined) return <Link key={index} label={label} href={href} />;
+        return part.startsWith('`') ? <code key={index}>{part.slice(1, -1)}</code> : part;
+      })}
+    </>
+  );
+}
+
 const SHOW_MS = 1500;
 
 export function CopyButton({ label, read }: Readonly<{ label: string; read: () => string | Promise<string> }>) {

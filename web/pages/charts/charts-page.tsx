@@ -35,7 +35,7 @@ import { FailureNotice, Loading, Notice } from '../../ui/notice.js';
 import { Select, type Option } from '../../ui/form.js';
 import { FilterField } from '../../ui/list-page.js';
 import { DataTable } from '../../ui/row-table.js';
-import { Button, CopyButton } from '../../ui/button.js';
+import { Button, CopyButton, Sentence } from '../../ui/button.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { formatCost, formatCount, type Cost } from '../../ui/format.js';
 import { saveAs } from '../run/artifact.js';
@@ -88,8 +88,7 @@ export function ChartsPage() {
       )}
       {statistics.value !== null && !charts.some(hasData) ? (
         <Notice tone="plain" title={t.noDataInThisPeriod}>
-          {t.chooseALongerPeriodOr}
-          <a href="/runs">{t.startARun}</a>.
+          <Sentence text={t.chooseALongerPeriodOr} />
         </Notice>
       ) : null}
       {shown === null && statistics.failure === null ? <Loading /> : null}

@@ -15,7 +15,7 @@ import { Loaded, Notice, UpToDate, InlineFailure } from '../../ui/notice.js';
 import { loadIssue, OrderCard } from './order-card.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { ChangeView } from '../inbox/change-view.js';
-import { Link } from '../../ui/button.js';
+import { Link, Sentence } from '../../ui/button.js';
 import { t } from './texts.js';
 import { diffLines, type FileChange } from '../../../src/base/index.js';
 import type { Change } from '../../../src/server/api/index.js';
@@ -62,20 +62,7 @@ function IssueList() {
       getKey={(issue) => issue.issue_ref}
       columns={COLUMNS}
       emptyTitle={t.noIssuesYet}
-      emptyText={
-        <>
-          {t.anIssueAppearsWithIts}{' '}
-          {hasScope('run') ? (
-            <>
-              <a href="/issues?order">{t.submitAnOrderHere}</a>
-              {t.orWith}
-            </>
-          ) : (
-            t.submitAnOrderWith
-          )}{' '}
-          <code>sluice order FILE</code>
-        </>
-      }
+      emptyText={<Sentence text={t.anIssueAppearsWithIts(hasScope('run'))} />}
     />
   );
 }

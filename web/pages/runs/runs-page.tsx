@@ -13,7 +13,7 @@ import { Loading, PageNotLoaded } from '../../ui/notice.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { OutcomeStrip } from './outcome-strip.js';
 import { columns, describeTotals, listColumns, OPTIONAL_COLUMNS, toggleColumn } from './run-table.js';
-import { Button, Link } from '../../ui/button.js';
+import { Button, Link, Sentence } from '../../ui/button.js';
 import './runs.css';
 import { t } from './texts.js';
 
@@ -104,21 +104,7 @@ function RunList() {
         `${total > runs.length ? t.inAll(formatCount(total), formatCount(runs.length)) : ''}${describeTotals(runs)}`
       }
       emptyTitle={t.noRunsYet}
-      emptyText={
-        <>
-          {t.aRunIsOneAgent}{' '}
-          {hasScope('run') ? (
-            <>
-              <a href="/runs?start">{t.startARunHere}</a>
-              {t.orWith}
-            </>
-          ) : (
-            t.startARunWith
-          )}{' '}
-          <code>sluice run --engine codex "…"</code>
-          {t.itAppearsHereAutomatically}
-        </>
-      }
+      emptyText={<Sentence text={t.aRunIsOneAgent(hasScope('run'))} />}
     />
   );
 }

@@ -6,7 +6,7 @@ import { bindFields, FormCard, RequestFormView, useRequestForm, type FormPart } 
 import { isProfile } from '../../ui/badge.js';
 import { Loaded } from '../../ui/notice.js';
 import { checkRunForm, EMPTY_RUN_FORM, fillRunForm, addOtherFields, RUN_FIELD_MAP } from './run-form.js';
-import { Button } from '../../ui/button.js';
+import { Button, Sentence } from '../../ui/button.js';
 import type { OtherFields, RunForm } from './run-form.js';
 import { t } from './texts.js';
 
@@ -104,15 +104,9 @@ function TaskFields({
           {select(
             'program',
             t.command,
-            commands.length === 0 ? (
-              <>
-                {t.theServersConfigurationAllowsNo}
-                <code>commands</code>
-                {t.toStartThemHere}
-              </>
-            ) : (
-              t.commandsAllowedByTheServers
-            ),
+            <Sentence
+              text={commands.length === 0 ? t.theServersConfigurationAllowsNo : t.commandsAllowedByTheServers}
+            />,
             commands,
           )}
           {area('parameters', t.arguments, t.onePerLineWithoutQuoting, { class: 'mono', rows: 3 })}

@@ -21,10 +21,8 @@ export const t = {
   promptAnswerErrorFolderIssueId: 'Prompt, answer, error, folder, issue, ID',
   repair: 'Repair',
   noRunsYet: 'No runs yet',
-  aRunIsOneAgent: 'A run is one agent working on one prompt.',
-  startARunHere: 'Start a run here',
-  startARunWith: 'Start a run with',
-  itAppearsHereAutomatically: '. It appears here automatically.',
+  aRunIsOneAgent: (canRun: boolean) =>
+    `A run is one agent working on one prompt. ${canRun ? '[Start a run here](/runs?start), or with' : 'Start a run with'} \`sluice run --engine codex "…"\`. It appears here automatically.`,
   model: (model: Value) => `Model ${model}`,
   version: (version: Value) => `Version ${version}`,
   removeTheFilter: (text: Value) => `Remove the filter ${text}`,
@@ -44,8 +42,8 @@ export const t = {
   theRunIsQueuedImmediately: 'The run is queued immediately and can be canceled on its page.',
   theAgentToRunIt: 'The agent to run. It must be installed on the server.',
   commandAnyAllowedCommand: 'command (any allowed command)',
-  theServersConfigurationAllowsNo: 'The server’s configuration allows no commands. List them under ',
-  toStartThemHere: ' to start them here.',
+  theServersConfigurationAllowsNo:
+    'The server’s configuration allows no commands. List them under `commands` to start them here.',
   commandsAllowedByTheServers: 'Commands allowed by the server’s configuration.',
   arguments: 'Arguments',
   onePerLineWithoutQuoting: 'One per line, without quoting.',

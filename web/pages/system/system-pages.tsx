@@ -3,6 +3,7 @@ import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
 import { Badge, labelState, describeBudget } from '../../ui/badge.js';
 import { Notice, type Tone, ReadOnly } from '../../ui/notice.js';
+import { Sentence } from '../../ui/button.js';
 import { ResourcePage } from '../../ui/list-page.js';
 import { RowTable, type Column } from '../../ui/row-table.js';
 import { SafeText } from '../../ui/safe-text.js';
@@ -50,11 +51,7 @@ export function WorkersPage() {
         <>
           {items.some(({ state }) => state === 'alive') ? null : (
             <Notice tone="bad" title={t.noWorkerIsRunning}>
-              {t.queuedRunsAndOrdersCannot}
-              <code>sluice worker</code>
-              {t.or} <code>sluice serve</code>
-              {t.without}
-              <code>--no-worker</code>
+              <Sentence text={t.queuedRunsAndOrdersCannot} />
             </Notice>
           )}
           {items.length === 0 ? null : <RowTable columns={COLUMNS} items={items} getKey={({ id }) => id} />}

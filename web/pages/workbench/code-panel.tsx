@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { Button, CopyButton } from '../../ui/button.js';
+import { Button, CopyButton, Sentence } from '../../ui/button.js';
 import { parseOptions, schemaInput, inputText } from './workbench-state.js';
 import { SafeText } from '../../ui/safe-text.js';
 import type { InspectionInput, WorkbenchOptions } from './inspection.js';
@@ -8,16 +8,8 @@ import { parseStored } from '../../app/storage.js';
 import { useEffect } from 'preact/hooks';
 import { t } from './texts.js';
 
-const ENVIRONMENTS: Readonly<Record<keyof CodeForResult, Readonly<{ name: string; help: ComponentChildren }>>> = {
-  library: {
-    name: t.asLibrary,
-    help: (
-      <>
-        <code>text</code>
-        {t.isTheModelOutputAbove}
-      </>
-    ),
-  },
+const ENVIRONMENTS: Readonly<Record<keyof CodeForResult, Readonly<{ name: string; help: string }>>> = {
+  library: { name: t.asLibrary, help: t.textIsTheOutput },
   command: { name: t.commandLine, help: t.saveTheModelOutputAs },
   http: { name: t.http, help: t.aServerWithTokensAlso },
 };
@@ -51,7 +43,9 @@ export function CodePanel({ server, children }: Readonly<{ server: string; child
       <pre class="code" tabIndex={0} role="region" aria-label={ENVIRONMENTS[environment.value].name}>
         <SafeText text={code} limit={6000} />
       </pre>
-      <p class="help">{ENVIRONMENTS[environment.value].help}</p>
+      <p class="help">
+        <Sentence text={ENVIRONMENTS[environment.value].help} />
+      </p>
     </section>
   );
 }
