@@ -3,7 +3,7 @@ import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { delayedActions } from '../data/delayed-actions.js';
 import { deadWorkers, formatWaiting, hasWorker, waiting, watchWaiting } from '../data/waiting.js';
-import { Loading, Notice, PageNotLoaded } from '../ui/notice.js';
+import { Loading, Notice, PageNotLoaded, Link } from '../ui/parts.js';
 import { lazy } from './lazy.js';
 import { notify } from './notifications.js';
 import { switchLanguage } from './language.js';
@@ -12,7 +12,6 @@ import { followLinks, route } from './router.js';
 import { hasScope, loadSession, watchSession, session, signIn, askForToken, canSignOut, signOut } from './session.js';
 import { listenToKeys, overlay } from './shortcuts.js';
 import { applyTheme, nextTheme, theme } from './theme.js';
-import { Link } from '../ui/button.js';
 import { t } from './texts.js';
 
 /** The console: navigation, one page, and the session. */

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { SafeText } from '../ui/safe-text.js';
+import { SafeText } from '../ui/text.js';
 import { navigate, route } from './router.js';
 import { canSignOut, hasScope, signOut } from './session.js';
 import { overlay } from './shortcuts.js';
@@ -11,7 +11,7 @@ import { switchLanguage } from './language.js';
 import './overlays.css';
 import { delayedActions, dropAction, sendNow, type DelayedAction } from '../data/delayed-actions.js';
 import { getEntryPath } from '../data/waiting.js';
-import { Button } from '../ui/button.js';
+import { Button } from '../ui/parts.js';
 import { t } from './texts.js';
 
 export function Overlays() {

@@ -3,7 +3,7 @@ import type { WaitingEntry } from '../../src/server/api/index.js';
 import type { WorkerRecord } from '../../src/store/records/index.js';
 import { client, getServerTime } from './client.js';
 import { asFailure, choosePollDelay, type Failure } from './resource.js';
-import { formatCount, toOneLine } from '../ui/format.js';
+import { formatCount, toOneLine } from '../ui/text.js';
 import { t } from '../app/texts.js';
 
 export interface Waiting {

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
-import { SafeText } from './safe-text.js';
+import { SafeText } from './text.js';
 import type { InboxItem } from '../../src/server/api/index.js';
 import { toPath } from '../app/route.js';
-import { Badge } from './badge.js';
+import { Badge } from './parts.js';
 import { t } from '../app/texts.js';
 
 /** A list of names and values. Missing values are skipped, and text may come from an agent. */

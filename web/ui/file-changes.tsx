@@ -1,4 +1,4 @@
-import { SafeText } from './safe-text.js';
+import { SafeText } from './text.js';
 import type { DiffLine, FileChange } from '../../src/base/index.js';
 import './diff.css';
 import { t } from '../app/texts.js';

@@ -4,9 +4,8 @@ import { useRef } from 'preact/hooks';
 import { hasScope } from '../app/session.js';
 import { readRefusal, type FieldErrors, type FieldMap, type Refusal } from '../data/refusal.js';
 import type { Resource } from '../data/resource.js';
-import { FailureNotice, Loading, Notice, ReadOnly } from './notice.js';
+import { FailureNotice, Loading, Notice, ReadOnly, Button } from './parts.js';
 import { useDraft, type DraftFields } from './use-draft.js';
-import { Button } from './button.js';
 import { t } from '../app/texts.js';
 
 /** An option of a drop-down field: its value, or a value with a different label. */

@@ -1,6 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { formatCount } from './format.js';
-import { SafeText } from './safe-text.js';
+import { formatCount, SafeText } from './text.js';
 import './json-tree.css';
 import { t } from '../app/texts.js';
 

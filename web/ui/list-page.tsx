@@ -4,10 +4,9 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { query, setQuery } from '../app/router.js';
 import { useLiveList, type LiveListView, type Page, type PageInput, type Resource } from '../data/resource.js';
 import { Select, type Option } from './form.js';
-import { formatCount, formatDay, formatTimeZone } from './format.js';
-import { FailureNotice, Loaded, Loading, UpToDate } from './notice.js';
+import { formatCount, formatDay, formatTimeZone } from './text.js';
+import { FailureNotice, Loaded, Loading, UpToDate, Button } from './parts.js';
 import { isReading, RowTable, useRowKeys, type Column } from './row-table.js';
-import { Button } from './button.js';
 import { t } from '../app/texts.js';
 
 /** A filter stored in the query under `name`. `label` is null for a filter without a field, which links set. */

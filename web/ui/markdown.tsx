@@ -2,8 +2,8 @@ import { createElement, type ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { useSignal } from '@preact/signals';
 import { readBlocks, type Block, type Inline } from './markdown-blocks.js';
-import { SafeText } from './safe-text.js';
-import { Button } from './button.js';
+import { SafeText } from './text.js';
+import { Button } from './parts.js';
 import './markdown.css';
 import { t } from '../app/texts.js';
 

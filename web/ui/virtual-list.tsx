@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
 import { createListViewport } from './list-viewport.js';
 import { ROW_STEPS } from './row-table.js';
-import { Button } from './button.js';
+import { Button } from './parts.js';
 import { t } from '../app/texts.js';
 
 interface VirtualListProps {

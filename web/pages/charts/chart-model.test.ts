@@ -14,7 +14,7 @@ import {
 } from './chart-model.js';
 import { sumUsage, sumByDay, toCsv } from './usage.js';
 import { selectEngine } from '../../data/period.js';
-import { formatCost } from '../../ui/format.js';
+import { formatCost } from '../../ui/text.js';
 
 type Bucket = StatisticsView['buckets'][number];
 

@@ -1,5 +1,5 @@
 import type { StatisticsView } from '../../../src/server/api/index.js';
-import { labelState } from '../../ui/badge.js';
+import { labelState } from '../../ui/parts.js';
 import {
   formatCost,
   formatCount,
@@ -9,7 +9,7 @@ import {
   formatMoney,
   formatShort,
   isUnpriced,
-} from '../../ui/format.js';
+} from '../../ui/text.js';
 import { t } from './texts.js';
 import { formatCell, describeCost, getModelLabel, sumRows, sumUsage, type Usage, type UsageRow } from './usage.js';
 

@@ -30,14 +30,11 @@ import {
   STEPS,
 } from '../../data/period.js';
 import { useResource } from '../../data/resource.js';
-import { listStateOptions } from '../../ui/badge.js';
-import { FailureNotice, Loading, Notice } from '../../ui/notice.js';
+import { listStateOptions, FailureNotice, Loading, Notice, Button, CopyButton, Sentence } from '../../ui/parts.js';
 import { Select, type Option } from '../../ui/form.js';
 import { FilterField } from '../../ui/list-page.js';
 import { DataTable } from '../../ui/row-table.js';
-import { Button, CopyButton, Sentence } from '../../ui/button.js';
-import { SafeText } from '../../ui/safe-text.js';
-import { formatCost, formatCount, type Cost } from '../../ui/format.js';
+import { SafeText, formatCost, formatCount, type Cost } from '../../ui/text.js';
 import { saveAs } from '../run/artifact.js';
 import './charts.css';
 import { t } from './texts.js';

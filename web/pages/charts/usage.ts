@@ -1,6 +1,6 @@
 import type { StatisticsView } from '../../../src/server/api/index.js';
 import { groupBy } from '../../../src/base/index.js';
-import { sumCosts, type Cost } from '../../ui/format.js';
+import { sumCosts, type Cost } from '../../ui/text.js';
 import { t } from './texts.js';
 
 export type Usage = StatisticsView['buckets'][number]['usage'][number];

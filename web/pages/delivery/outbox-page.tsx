@@ -5,15 +5,12 @@ import { toPath } from '../../app/route.js';
 import { hasScope } from '../../app/session.js';
 import { client } from '../../data/client.js';
 import { useAction } from '../../data/resource.js';
-import { listStateOptions, StateBadge } from '../../ui/badge.js';
-import { Button, CopyButton } from '../../ui/button.js';
+import { listStateOptions, StateBadge, Button, CopyButton, Notice } from '../../ui/parts.js';
 import { Facts, IssueLink, readTrigger } from '../../ui/facts.js';
-import { formatCount, Timestamp } from '../../ui/format.js';
+import { formatCount, Timestamp, SafeText } from '../../ui/text.js';
 import { ListPage, type Filter } from '../../ui/list-page.js';
-import { Notice } from '../../ui/notice.js';
 import { Redelivery, redeliveries } from '../../ui/redelivery.js';
 import type { Column } from '../../ui/row-table.js';
-import { SafeText } from '../../ui/safe-text.js';
 import { t } from './texts.js';
 
 const FILTERS: readonly Filter[] = [

@@ -2,13 +2,11 @@ import type { SinkState } from '../../../src/store/records/index.js';
 import { hasScope } from '../../app/session.js';
 import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
-import { Badge, labelState } from '../../ui/badge.js';
+import { Badge, labelState, type Tone } from '../../ui/parts.js';
 import { ResourcePage } from '../../ui/list-page.js';
-import type { Tone } from '../../ui/notice.js';
 import { Redelivery, redeliveries } from '../../ui/redelivery.js';
 import { RowTable, type Column } from '../../ui/row-table.js';
-import { SafeText } from '../../ui/safe-text.js';
-import { Timestamp } from '../../ui/format.js';
+import { SafeText, Timestamp } from '../../ui/text.js';
 import { t } from './texts.js';
 
 const TONES: Readonly<Record<SinkState['state'], Tone>> = { waiting: 'plain', failing: 'bad', broken: 'bad' };

@@ -2,12 +2,9 @@ import { useSignal } from '@preact/signals';
 import type { Change } from '../../../src/server/api/index.js';
 import { client } from '../../data/client.js';
 import { useResource, type Resource } from '../../data/resource.js';
-import { formatCount } from '../../ui/format.js';
-import { labelState } from '../../ui/badge.js';
-import { Loaded } from '../../ui/notice.js';
-import { SafeText } from '../../ui/safe-text.js';
+import { formatCount, SafeText } from '../../ui/text.js';
+import { labelState, Loaded, Button } from '../../ui/parts.js';
 import { findComment, type LineComment, type LinePosition } from './decision.js';
-import { Button } from '../../ui/button.js';
 import { SIGNS } from '../../ui/file-changes.js';
 import { t } from './texts.js';
 

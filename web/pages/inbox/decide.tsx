@@ -5,7 +5,7 @@ import { hasScope, isLocal, session } from '../../app/session.js';
 import { client } from '../../data/client.js';
 import { readRefusal, type Refusal } from '../../data/refusal.js';
 import { bindFields, submitByKey, type FormPart } from '../../ui/form.js';
-import { Notice, ReadOnly } from '../../ui/notice.js';
+import { Notice, ReadOnly, Button } from '../../ui/parts.js';
 import { useKeys } from '../../ui/row-table.js';
 import { useDraft } from '../../ui/use-draft.js';
 import {
@@ -21,9 +21,8 @@ import {
   buildResult,
 } from './decision.js';
 import type { DecisionField, ResolutionAction, ResolveBody, LineComment, DecisionFields } from './decision.js';
-import { SafeText } from '../../ui/safe-text.js';
+import { SafeText } from '../../ui/text.js';
 import { ClientError } from '../../../src/server/client/index.js';
-import { Button } from '../../ui/button.js';
 import { delayAction, findDecisionObstacle, findDelayed } from '../../data/delayed-actions.js';
 import { findEntry, loadWaiting, waiting } from '../../data/waiting.js';
 import { t } from './texts.js';

@@ -2,7 +2,7 @@ import type { InboxItem } from '../../../src/server/api/index.js';
 import type { Client } from '../../../src/server/client/index.js';
 import type { FieldErrors } from '../../data/refusal.js';
 import { parseStored } from '../../app/storage.js';
-import { labelState } from '../../ui/badge.js';
+import { labelState } from '../../ui/parts.js';
 import { getErrorMessage } from '../../../src/base/index.js';
 import { t } from './texts.js';
 

@@ -1,7 +1,7 @@
 import { canNotify, isNotifying, toggleNotifications } from '../../app/notifications.js';
 import { navigate, query, route } from '../../app/router.js';
 import { getEntryPath, waiting, waitingFailure, loadWaiting } from '../../data/waiting.js';
-import { Loaded, Loading, UpToDate, Notice } from '../../ui/notice.js';
+import { Loaded, Loading, UpToDate, Notice, Badge, labelState, Button, Link } from '../../ui/parts.js';
 import { Item } from './item.js';
 import { Queue } from './queue-list.js';
 import { searchEntries, findNext } from './queue.js';
@@ -12,18 +12,15 @@ import type { InboxItem, WaitingEntry } from '../../../src/server/api/index.js';
 import { toPath } from '../../app/route.js';
 import { client } from '../../data/client.js';
 import { useLiveList, useResource } from '../../data/resource.js';
-import { Badge, labelState } from '../../ui/badge.js';
 import { ListFrame } from '../../ui/list-page.js';
-import { SafeText } from '../../ui/safe-text.js';
+import { SafeText, Timestamp } from '../../ui/text.js';
 import { isReading, useRowKeys, ROW } from '../../ui/row-table.js';
 import { labelResolution } from './decision.js';
 import type { FcmpEvent } from '../../../src/events/index.js';
 import { findOpenQuestion, type OpenQuestion } from '../../data/read-question.js';
 import { Facts, IssueLink } from '../../ui/facts.js';
 import { Markdown } from '../../ui/markdown.js';
-import { Timestamp } from '../../ui/format.js';
 import { ReplyForm } from '../run/reply-box.js';
-import { Button, Link } from '../../ui/button.js';
 import './inbox.css';
 import { t } from './texts.js';
 

@@ -3,18 +3,15 @@ import type { InboxItem, OrderView } from '../../../src/server/api/index.js';
 import { toPath } from '../../app/route.js';
 import { client } from '../../data/client.js';
 import { useResource, type Failure } from '../../data/resource.js';
-import { Badge, StateBadge } from '../../ui/badge.js';
-import { Loaded, UpToDate, InlineFailure } from '../../ui/notice.js';
+import { Badge, StateBadge, Loaded, UpToDate, InlineFailure, Link } from '../../ui/parts.js';
 import { RunExports, describeMissingFiles, Facts, Notes, Verdicts, type NoteView } from '../../ui/facts.js';
-import { SafeText } from '../../ui/safe-text.js';
-import { Timestamp, formatBytes } from '../../ui/format.js';
+import { SafeText, Timestamp, formatBytes } from '../../ui/text.js';
 import { hasScope } from '../../app/session.js';
 import { useDraft } from '../../ui/use-draft.js';
 import { drawComment } from '../issues/order-card.js';
 import { ChangeView, useChange } from './change-view.js';
 import { Decide } from './decide.js';
 import { putComment, readComments, describeResolution, type LineComment } from './decision.js';
-import { Link } from '../../ui/button.js';
 import { t } from './texts.js';
 
 /** One inbox item: the reason, the evidence and the possible actions. */

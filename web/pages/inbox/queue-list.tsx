@@ -11,18 +11,15 @@ import {
   findDelayed,
 } from '../../data/delayed-actions.js';
 import { getEntryPath, getEntryText, getEntryTitle, loadWaiting, type Waiting } from '../../data/waiting.js';
-import { Badge } from '../../ui/badge.js';
+import { Badge, Refused, type Tone, Button } from '../../ui/parts.js';
 import { FilterField } from '../../ui/list-page.js';
-import { SafeText } from '../../ui/safe-text.js';
-import { formatWait } from '../../ui/format.js';
+import { SafeText, formatWait } from '../../ui/text.js';
 import { useKeys, useRowKeys, ROW } from '../../ui/row-table.js';
 import { useDraft } from '../../ui/use-draft.js';
 import { groupEntries, listBulkActions, needsReason, describeAction, findDenial } from './queue.js';
 import { client } from '../../data/client.js';
 import type { BulkAction } from './queue.js';
 import { useReply } from '../run/reply-box.js';
-import { Refused, type Tone } from '../../ui/notice.js';
-import { Button } from '../../ui/button.js';
 import { redeliver } from '../../ui/redelivery.js';
 import { t } from './texts.js';
 

@@ -7,15 +7,22 @@ import { OrderFormPage } from './order-form.js';
 import { toPath } from '../../app/route.js';
 import { hasScope } from '../../app/session.js';
 import { client } from '../../data/client.js';
-import { StateBadge, listStateOptions, Badge } from '../../ui/badge.js';
+import {
+  StateBadge,
+  listStateOptions,
+  Badge,
+  Loaded,
+  Notice,
+  UpToDate,
+  InlineFailure,
+  Link,
+  Sentence,
+} from '../../ui/parts.js';
 import { ListPage, type Filter } from '../../ui/list-page.js';
-import { Timestamp, formatCount } from '../../ui/format.js';
+import { Timestamp, formatCount, SafeText } from '../../ui/text.js';
 import { useResource } from '../../data/resource.js';
-import { Loaded, Notice, UpToDate, InlineFailure } from '../../ui/notice.js';
 import { loadIssue, OrderCard } from './order-card.js';
-import { SafeText } from '../../ui/safe-text.js';
 import { ChangeView } from '../inbox/change-view.js';
-import { Link, Sentence } from '../../ui/button.js';
 import { t } from './texts.js';
 import { diffLines, type FileChange } from '../../../src/base/index.js';
 import type { Change } from '../../../src/server/api/index.js';

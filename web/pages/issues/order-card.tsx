@@ -1,10 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import type { InboxItem, OrderView, OutboxMessage } from '../../../src/server/api/index.js';
 import { toPath } from '../../app/route.js';
-import { Badge, StateBadge } from '../../ui/badge.js';
+import { Badge, StateBadge } from '../../ui/parts.js';
 import { Facts, readTrigger } from '../../ui/facts.js';
-import { SafeText } from '../../ui/safe-text.js';
-import { formatDuration, Timestamp } from '../../ui/format.js';
+import { SafeText, formatDuration, Timestamp } from '../../ui/text.js';
 import { labelResolution } from '../inbox/decision.js';
 import type { Client } from '../../../src/server/client/index.js';
 import { groupBy } from '../../../src/base/index.js';

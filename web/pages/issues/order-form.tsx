@@ -15,7 +15,7 @@ import {
   mapPaths,
 } from '../../ui/form.js';
 import type { FormOf } from '../../ui/form.js';
-import { Loaded } from '../../ui/notice.js';
+import { Loaded } from '../../ui/parts.js';
 import { t } from './texts.js';
 
 /** The page for a new order, or for editing and resubmitting an issue's last order. */

@@ -1,13 +1,11 @@
 import type { StatisticsView } from '../../../src/server/api/index.js';
 import type { Budget, WorkerRecord, ScheduleTick, ScheduleView } from '../../../src/store/records/index.js';
-import { sumCosts, type Cost, formatWait, Timestamp } from '../../ui/format.js';
+import { sumCosts, type Cost, formatWait, Timestamp, SafeText } from '../../ui/text.js';
 import { t } from './texts.js';
 import { getServerTime } from '../../data/client.js';
 import { workers } from '../../data/waiting.js';
-import { Badge, labelState } from '../../ui/badge.js';
+import { Badge, labelState, type Tone } from '../../ui/parts.js';
 import { RunLink } from '../../ui/facts.js';
-import type { Tone } from '../../ui/notice.js';
-import { SafeText } from '../../ui/safe-text.js';
 import '../system/system.css';
 
 /**

@@ -1,12 +1,10 @@
 import { useSignal } from '@preact/signals';
 import type { FilePreview } from '../../../src/server/client/index.js';
-import { formatCount } from '../../ui/format.js';
-import { Notice } from '../../ui/notice.js';
-import { SafeText } from '../../ui/safe-text.js';
+import { formatCount, SafeText } from '../../ui/text.js';
+import { Notice, Button } from '../../ui/parts.js';
 import { client } from '../../data/client.js';
 import { asFailure, type Failure } from '../../data/resource.js';
 import { useEffect, useRef } from 'preact/hooks';
-import { Button } from '../../ui/button.js';
 import { t } from './texts.js';
 
 type Preview =

@@ -1,19 +1,18 @@
 import { signal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import type { RunView } from '../../../src/server/api/index.js';
-import { formatCount, toOneLine } from '../../ui/format.js';
+import { formatCount, toOneLine, SafeText } from '../../ui/text.js';
 import { ConversationPane } from './conversation-pane.js';
 import { AttemptTabs, InspectorContent, InspectorTabs, useInspector } from './inspector.js';
 import type { TabName } from './open-run.js';
 import { TimelinePane } from './timeline-pane.js';
 import type { RaspEvent } from '../../../src/events/index.js';
 import { JsonTree } from '../../ui/json-tree.js';
-import { SafeText } from '../../ui/safe-text.js';
 import { Clock, findStart } from './clock.js';
 import { toValueRows } from '../workbench/inspection.js';
 import { PaneList, type PaneProps } from './pane-list.js';
 import { ROW_BYTES } from './raw-bytes.js';
-import { Button } from '../../ui/button.js';
+import { Button } from '../../ui/parts.js';
 import { t } from './texts.js';
 
 /** The percentage of the width that the conversation has; the inspector has the rest. */

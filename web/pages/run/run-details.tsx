@@ -4,14 +4,12 @@ import { DiffLines } from '../../ui/file-changes.js';
 import { DataTable } from '../../ui/row-table.js';
 import type { RunView } from '../../../src/server/api/index.js';
 import { JsonTree, ValueText } from '../../ui/json-tree.js';
-import { SafeText } from '../../ui/safe-text.js';
-import { Timestamp, formatDuration, formatMoment, formatUsage } from '../../ui/format.js';
+import { SafeText, Timestamp, formatDuration, formatMoment, formatUsage } from '../../ui/text.js';
 import type { OpenRun } from './open-run.js';
 import type { FcmpData, FcmpEvent } from '../../../src/events/index.js';
 import type { Conversation } from './conversation.js';
 import { toPath } from '../../app/route.js';
-import { Badge, describeRepair, labelState } from '../../ui/badge.js';
-import { CopyButton } from '../../ui/button.js';
+import { Badge, describeRepair, labelState, CopyButton } from '../../ui/parts.js';
 import { ArtifactPreview } from './artifact.js';
 import { t } from './texts.js';
 

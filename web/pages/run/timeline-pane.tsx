@@ -1,8 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { CSSProperties } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { SafeText } from '../../ui/safe-text.js';
-import { formatDuration } from '../../ui/format.js';
+import { SafeText, formatDuration } from '../../ui/text.js';
 import { findFirstAbove } from './byte-ranges.js';
 import { findEnd } from './clock.js';
 import { measureCall, type Conversation, type Item } from './conversation.js';

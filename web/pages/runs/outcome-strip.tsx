@@ -5,7 +5,7 @@ import { query, setQuery } from '../../app/router.js';
 import { client } from '../../data/client.js';
 import { buildStatisticsQuery, selectEngine } from '../../data/period.js';
 import { useResource } from '../../data/resource.js';
-import { formatCount, formatMoment } from '../../ui/format.js';
+import { formatCount, formatMoment } from '../../ui/text.js';
 import { t } from './texts.js';
 
 const LENGTH_S = 7 * 86_400;

@@ -4,7 +4,7 @@ import type { RunSummary } from '../../../src/server/api/index.js';
 import { toPath } from '../../app/route.js';
 import { readStored, writeStored } from '../../app/storage.js';
 import { findOpenItem, waiting } from '../../data/waiting.js';
-import { RepairLevel, StateBadge, WaitingFor } from '../../ui/badge.js';
+import { RepairLevel, StateBadge, WaitingFor } from '../../ui/parts.js';
 import {
   formatCost,
   formatDuration,
@@ -13,8 +13,8 @@ import {
   formatWait,
   Timestamp,
   toOneLine,
-} from '../../ui/format.js';
-import { SafeText } from '../../ui/safe-text.js';
+  SafeText,
+} from '../../ui/text.js';
 import { t } from './texts.js';
 
 /** Lists the columns of the table: the state, the chosen optional columns, and the task, which links to the run. */

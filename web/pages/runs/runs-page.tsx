@@ -6,14 +6,11 @@ import { hasScope } from '../../app/session.js';
 import { parseStored, readStored, writeStored } from '../../app/storage.js';
 import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
-import { listStateOptions } from '../../ui/badge.js';
-import { formatCount, formatMoment, formatTimeZone } from '../../ui/format.js';
+import { listStateOptions, Loading, PageNotLoaded, Button, Link, Sentence } from '../../ui/parts.js';
+import { formatCount, formatMoment, formatTimeZone, SafeText } from '../../ui/text.js';
 import { clearFilters, ListPage, readFilters, type Filter } from '../../ui/list-page.js';
-import { Loading, PageNotLoaded } from '../../ui/notice.js';
-import { SafeText } from '../../ui/safe-text.js';
 import { OutcomeStrip } from './outcome-strip.js';
 import { columns, describeTotals, listColumns, OPTIONAL_COLUMNS, toggleColumn } from './run-table.js';
-import { Button, Link, Sentence } from '../../ui/button.js';
 import './runs.css';
 import { t } from './texts.js';
 

@@ -1,13 +1,10 @@
 import type { WorkerRecord, Budget, ApprovalRule } from '../../../src/store/records/index.js';
 import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
-import { Badge, labelState, describeBudget } from '../../ui/badge.js';
-import { Notice, type Tone, ReadOnly } from '../../ui/notice.js';
-import { Sentence } from '../../ui/button.js';
+import { Badge, labelState, describeBudget, Notice, type Tone, ReadOnly, Sentence } from '../../ui/parts.js';
 import { ResourcePage } from '../../ui/list-page.js';
 import { RowTable, type Column } from '../../ui/row-table.js';
-import { SafeText } from '../../ui/safe-text.js';
-import { Timestamp, formatMoment, formatMoney, formatShort, formatTimeZone } from '../../ui/format.js';
+import { SafeText, Timestamp, formatMoment, formatMoney, formatShort, formatTimeZone } from '../../ui/text.js';
 import { Fate, nameWorker, Meter, nameBudget } from '../now/now-parts.js';
 import { t } from './texts.js';
 import { toPath } from '../../app/route.js';

@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { Button, CopyButton, Sentence } from '../../ui/button.js';
+import { Button, CopyButton, Sentence } from '../../ui/parts.js';
 import { parseOptions, schemaInput, inputText } from './workbench-state.js';
-import { SafeText } from '../../ui/safe-text.js';
+import { SafeText } from '../../ui/text.js';
 import type { InspectionInput, WorkbenchOptions } from './inspection.js';
 import { parseStored } from '../../app/storage.js';
 import { useEffect } from 'preact/hooks';

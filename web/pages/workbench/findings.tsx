@@ -1,11 +1,9 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { Badge } from '../../ui/badge.js';
-import { formatCount } from '../../ui/format.js';
-import { SafeText } from '../../ui/safe-text.js';
+import { Badge, type Tone } from '../../ui/parts.js';
+import { formatCount, SafeText } from '../../ui/text.js';
 import type { Inspection, ValueNote, Span, CandidateState, ValueRow, ValueView } from './inspection.js';
 import { choose, selectedSpan } from './workbench-state.js';
-import type { Tone } from '../../ui/notice.js';
 import { VirtualList } from '../../ui/virtual-list.js';
 import { t } from './texts.js';
 

@@ -3,10 +3,9 @@ import { useEffect, useRef } from 'preact/hooks';
 import { EXAMPLES } from './examples.js';
 import type { TextReading } from './use-inspection.js';
 import { isEditing, isStorable, openExample, setText, inputText, choose, selectedSpan } from './workbench-state.js';
-import { Button } from '../../ui/button.js';
-import { SafeText } from '../../ui/safe-text.js';
+import { Button } from '../../ui/parts.js';
+import { SafeText, formatCount } from '../../ui/text.js';
 import type { Inspection, Span } from './inspection.js';
-import { formatCount } from '../../ui/format.js';
 import { t } from './texts.js';
 
 /** Longer input makes a textarea slow, so it is shown read-only. */

@@ -1,4 +1,4 @@
-import { Button } from '../../ui/button.js';
+import { Button } from '../../ui/parts.js';
 import { client } from '../../data/client.js';
 import { useAction } from '../../data/resource.js';
 import { saveAs } from '../run/artifact.js';

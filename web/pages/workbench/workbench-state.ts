@@ -3,7 +3,7 @@ import { query, setQuery } from '../../app/router.js';
 import { parseStored, readStored, writeStored } from '../../app/storage.js';
 import { EXAMPLES, DEFAULT_OPTIONS, type Example } from './examples.js';
 import type { Span, WorkbenchOptions } from './inspection.js';
-import { isProfile } from '../../ui/badge.js';
+import { isProfile } from '../../ui/parts.js';
 
 const KEY = 'sluice.workbench';
 /** Browsers store about five million characters per page; longer input would leave no room for anything else. */
