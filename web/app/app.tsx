@@ -14,7 +14,6 @@ import { listenToKeys, overlay } from './shortcuts.js';
 import { applyTheme, nextTheme, theme } from './theme.js';
 import { t } from './texts.js';
 
-/** The console: navigation, one page, and the session. */
 export function App() {
   useEffect(() => {
     const stops = [applyTheme(), followLinks(), listenToKeys(), watchSession()];
@@ -181,12 +180,7 @@ function Navigation() {
         </button>
       </nav>
       <div class="navigation-end">
-        <NavigationButton
-          icon="search"
-          label={t.commands}
-          title={t.ctrlK}
-          onClick={() => (overlay.value = 'palette')}
-        />
+        <NavigationButton icon="search" label={t.commands} title="Ctrl+K" onClick={() => (overlay.value = 'palette')} />
         <NavigationButton
           icon="theme"
           label={t.themes[theme.value]}

@@ -210,7 +210,7 @@ export const KEYS: readonly {
   {
     title: t.everywhere,
     keys: [
-      [t.ctrlK, t.openTheCommandPalette],
+      ['Ctrl+K', t.openTheCommandPalette],
       ['?', t.showKeyboardShortcuts],
       ['/', t.goToTheSearchField],
       ['Ctrl+Enter', t.sendTheForm],

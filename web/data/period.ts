@@ -2,10 +2,8 @@ import { startOfStep } from '../../src/base/index.js';
 import type { StatisticsView } from '../../src/server/api/index.js';
 import { t } from '../app/texts.js';
 
-/** A period of statistics, up to now. */
 export type Period = 'day' | 'week' | 'month' | 'quarter';
 
-/** The length of a step of statistics. */
 export type Step = 'hour' | 'day' | 'week';
 
 const HOUR_S = 3600;
@@ -21,7 +19,6 @@ interface PeriodView {
   readonly steps: readonly Step[];
 }
 
-/** The periods, shortest first. */
 export const PERIODS: Readonly<Record<Period, PeriodView>> = {
   day: { label: t.last24Hours, lengthS: DAY_S, steps: ['hour'] },
   week: { label: t.last7Days, lengthS: 7 * DAY_S, steps: ['day', 'hour'] },

@@ -2,7 +2,6 @@ import type { Client } from '../../src/server/client/index.js';
 import type { FcmpData, FcmpEvent } from '../../src/events/index.js';
 import { t } from '../app/texts.js';
 
-/** An agent's open question. */
 export interface OpenQuestion {
   readonly interactionId: string;
   /** The number of the event with the question. */

@@ -61,7 +61,6 @@ function renderVerdict({ verdict, by }: Pick<Fact, 'verdict' | 'by'>) {
   }
 }
 
-/** The evidence for a decision: each claim with its verdict. */
 export function Verdicts({ evidence }: Readonly<{ evidence: readonly Fact[] }>) {
   return (
     <ul class="notes" aria-label={t.verdicts}>

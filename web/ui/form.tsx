@@ -47,7 +47,6 @@ export function Select(props: {
 /** An option of a choice that explains each option. */
 export type RadioOption = readonly [value: string, label: string, help: string, isDisabled?: boolean];
 
-/** The values and errors of a form, and the function that changes values. */
 export interface FormPart<Fields extends DraftFields> {
   readonly fields: Fields;
   readonly errors: FieldErrors<string & keyof Fields>;

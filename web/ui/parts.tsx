@@ -165,7 +165,6 @@ export function Refused({ why }: Readonly<{ why: string | null }>) {
   );
 }
 
-/** A failure, shown in place of the content that could not be loaded. */
 export function InlineFailure({ failure, reload }: Readonly<{ failure: Failure; reload: () => void }>) {
   return (
     <p class="wrong" role="alert">
@@ -254,7 +253,6 @@ interface Waiting {
   readonly opens_at?: string;
 }
 
-/** Explains in one line why a queued run does not start. */
 export function WaitingFor({ waiting }: Readonly<{ waiting: Waiting | null }>) {
   if (waiting === null) return null;
   const { run = null, started_at: startedAt, opens_at: opensAt } = waiting;

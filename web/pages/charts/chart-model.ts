@@ -212,7 +212,6 @@ export function findAxisEnd(chart: ChartModel): number {
 // `3.5M` from here on.
 const LONG_COUNT = 100_000;
 
-/** Formats a value, a large count shortened. */
 export function formatShortValue(value: number | null, unit: ChartModel['unit']): string {
   if (unit === 'count' && value !== null && value >= LONG_COUNT) return formatShort(value);
   return formatValue(value, unit);

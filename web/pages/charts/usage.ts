@@ -9,7 +9,6 @@ export function getModelLabel({ engine, model }: Usage): string {
   return `${engine} ${model ?? t.modelUnknown}`;
 }
 
-/** Usage by an engine and a model over the whole period. */
 export type UsageRow = ReturnType<typeof sumUsage>[number];
 
 /** Sums a period's usage by engine and model, most expensive first. */

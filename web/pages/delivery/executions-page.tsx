@@ -75,7 +75,6 @@ const COLUMNS: readonly Column<ExecutionView>[] = [
   },
 ];
 
-/** The permanent list of all executions and their decisions. */
 export function ExecutionsPage() {
   const filter = readExecutionFilter(query.value);
   return (

@@ -65,7 +65,6 @@ const COLUMNS: readonly Column<ReturnType<typeof listRows>[number]>[] = [
   },
 ];
 
-/** The sinks: which of them do not accept comments, and why. */
 export function SinksPage() {
   const isAllowed = hasScope('decide');
   const sinks = useResource(

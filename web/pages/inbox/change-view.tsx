@@ -24,7 +24,6 @@ export function useChange(issueRef: string | null, runId: string): Resource<Chan
   });
 }
 
-/** An order's change, file by file, with a comment field for each line. */
 export function ChangeView(props: Readonly<{ change: Resource<Change>; review: Review; label?: string }>) {
   const { change, review, label = t.change } = props;
   return (

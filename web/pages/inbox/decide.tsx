@@ -205,7 +205,7 @@ function DecideBar(props: {
           value={why}
           onInput={({ currentTarget }) => edit({ why: currentTarget.value })}
         />
-        <button type="submit" class="primary" disabled={chosenAction === null || state !== 'open'} title={t.ctrlEnter}>
+        <button type="submit" class="primary" disabled={chosenAction === null || state !== 'open'} title="Ctrl+Enter">
           {state === 'pending'
             ? t.notSentYet
             : state === 'submitting'
@@ -320,10 +320,10 @@ function ResultFields({
         <>
           {area('summary', t.summary, t.whatWasDoneAndWhy, { rows: 4 })}
           <div class="pair">
-            {line('pr', t.pullRequest, t.urlOrNumberAPull)}
-            {line('commit', t.commit, t.hashInTheOrdersRepository)}
+            {line('pr', t.claims.pr, t.urlOrNumberAPull)}
+            {line('commit', t.claims.commit, t.hashInTheOrdersRepository)}
           </div>
-          {radio('tests', t.tests, [
+          {radio('tests', t.claims.tests, [
             ['report', t.testsWereRun, t.enterTheCommandTheResult],
             ['n/a', t.noTests, t.recordedAsNANot],
           ])}

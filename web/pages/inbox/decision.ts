@@ -22,7 +22,6 @@ export const EMPTY_RESULT_FORM = {
 type RunRef = Pick<InboxItem, 'issue_ref' | 'run_id'>;
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** The body of `POST /v1/inbox/{id}/resolve`. */
 export type ResolveBody = Parameters<Client['resolveItem']>[0]['body'];
 
 export const EMPTY_DECISION = {
@@ -183,7 +182,6 @@ export type LineComment = NonNullable<Parameters<Client['resolveItem']>[0]['body
 
 export type LinePosition = Pick<LineComment, 'path' | 'line' | 'side'>;
 
-/** Reads a draft's comments; invalid ones are skipped. */
 export function readComments(text: string): readonly LineComment[] {
   const stored = parseStored(text);
   return Array.isArray(stored) ? stored.filter(isComment) : [];

@@ -14,7 +14,6 @@ import { Decide } from './decide.js';
 import { putComment, readComments, describeResolution, type LineComment } from './decision.js';
 import { t } from './texts.js';
 
-/** One inbox item: the reason, the evidence and the possible actions. */
 export function Item({ id, onDecided }: Readonly<{ id: string; onDecided: () => void }>) {
   const item = useResource(`item ${id}`, async (signal) => client.getInboxItem({ id, signal }), { live: true });
   const draft = useDraft(`review ${id}`, { comments: '[]' });
@@ -88,7 +87,7 @@ function Evidence({ item }: Readonly<{ item: InboxItem }>) {
           [t.readFrom]: describeSource(reading),
           [t.exitCode]: item.exit_code ? <Badge tone="bad">{item.exit_code}</Badge> : (item.exit_code ?? t.none),
           [t.signal]: item.signal,
-          [t.commit]:
+          [t.claims.commit]:
             check === 'none' ? t.none : <Badge tone={COMMIT_LABELS[check].tone}>{COMMIT_LABELS[check].label}</Badge>,
           [t.hintsInTheOutput]: hints.length === 0 ? null : hints.join('\n'),
         }}
@@ -224,7 +223,6 @@ export function describeSource({ source, path }: Reading): string {
   return path === undefined || source === 'none' ? t.sources[source] : `${t.sources[source]}: ${path}`;
 }
 
-/** Returns the lookup outcome for the commit that a result names. */
 export function checkCommit({ result, problems, notices = [] }: Reading): 'none' | keyof typeof COMMIT_LABELS {
   if (result?.changes.commit === undefined) return 'none';
   const codes = [...problems, ...notices].map(({ code }) => code);

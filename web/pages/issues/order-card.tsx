@@ -9,7 +9,6 @@ import type { Client } from '../../../src/server/client/index.js';
 import { groupBy } from '../../../src/base/index.js';
 import { t } from './texts.js';
 
-/** One order: its wrapper, the decision, its inbox items and its comments. */
 export function OrderCard({
   history,
   isActive,

@@ -112,7 +112,7 @@ function OrderFields({ name, initial }: Readonly<{ name: string; initial: OrderF
         <FormCard title={t.checksAndRace} isOpen>
           <div class="pair">
             {area('checks', t.checks, t.optionalChecksThatSluiceRuns(knownChecks), { rows: 2 })}
-            {area('paths', t.paths, t.optionalTheFilesThatThe, { rows: 2 })}
+            {area('paths', t.claims.paths, t.optionalTheFilesThatThe, { rows: 2 })}
           </div>
           {text('race', t.race, t.optionalTheNumberOfCompeting, CODE)}
           {radio('expects', t.expectedResult, [

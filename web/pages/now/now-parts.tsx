@@ -59,7 +59,6 @@ export function Fate({ worker, limit = Infinity }: Readonly<{ worker: WorkerReco
   );
 }
 
-/** Says what happens next to the runs of a worker that died. */
 export function describeFate(dead: WorkerRecord, all: readonly WorkerRecord[]): string {
   if (dead.runs.length === 0) return t.itHoldsNoRunsAny;
   const alive = all.filter(({ state }) => state === 'alive');
@@ -76,7 +75,6 @@ const TICK_TONES: Readonly<Record<ScheduleTick['action'], Tone>> = {
   failed: 'bad',
 };
 
-/** The result of a schedule's last tick. */
 export function LastTick({ tick }: { readonly tick: ScheduleTick | null }) {
   if (tick === null) return <span class="dim">{t.notRunYet}</span>;
   return (
@@ -87,7 +85,6 @@ export function LastTick({ tick }: { readonly tick: ScheduleTick | null }) {
   );
 }
 
-/** When a schedule is due next, or who paused it. */
 export function NextTick({ schedule: { next_at, paused } }: { readonly schedule: ScheduleView }) {
   if (paused !== null) return <SafeText text={t.pausedBy(paused.who, paused.why)} limit={200} />;
   if (next_at === null) return <span class="dim">{t.neverDue}</span>;

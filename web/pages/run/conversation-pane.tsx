@@ -12,7 +12,6 @@ import { readFileChanges } from '../../../src/base/index.js';
 import { FileChanges } from '../../ui/file-changes.js';
 import { t } from './texts.js';
 
-/** Messages, tool calls and questions in order. */
 export function ConversationPane({ run, isLive }: PaneProps) {
   void run.redraws.conversation.value;
   const { conversation, eventCount, shared, find, list } = listItems(run);
@@ -75,11 +74,7 @@ function chooseTitle(view: ItemView): ComponentChildren {
       return view.stream;
     case 'failed':
       return view.category === 'canceled' ? t.states.canceled : t.states.failed;
-    case 'status':
-    case 'reasoning':
-    case 'artifact':
-    case 'diagnostic':
-    case 'completed':
+    default:
       return labelState(view.kind);
   }
 }
@@ -106,11 +101,7 @@ export function chooseState(view: ItemView, hasRunEnded: boolean): Readonly<{ la
       return { label: view.reason, tone: 'good' };
     case 'failed':
       return { label: view.code, tone: view.category === 'canceled' ? 'plain' : 'bad' };
-    case 'start':
-    case 'status':
-    case 'reply':
-    case 'artifact':
-    case 'raw':
+    default:
       return null;
   }
 }

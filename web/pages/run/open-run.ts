@@ -25,7 +25,6 @@ type Range = Readonly<{ from: number; to: number }>;
 /** A position in both logs: the last event before it. */
 type Position = Parameters<ReturnType<typeof createFollower>['skip']>[0];
 
-/** An open run: the events that have arrived, and the selection. */
 export type OpenRun = ReturnType<typeof openRun>;
 
 /** A hidden tab disconnects after this time: a browser opens at most six connections per server across all tabs. */
@@ -37,7 +36,6 @@ const BACKLOG_INTERVAL_MS = 1000;
 /** Events older than this on arrival mean that the page is behind. */
 const MAX_DELAY_MS = 5000;
 
-/** Opens a run. Sends no request before `follow` is called. */
 export function openRun(id: string, at: Selection | null, start?: Position) {
   const data: RunData = { conversation: createConversation(), list: createEventList(), rows: createRawRows() };
   const redraws = { page: signal(0), timeline: signal(0), conversation: signal(0), events: signal(0), raw: signal(0) };

@@ -30,7 +30,6 @@ export function TaskView({ view }: Readonly<{ view: RunView }>) {
   );
 }
 
-/** A run's attempts side by side, each compared with the next. */
 export function AttemptsView({ run, hasEnded }: Readonly<{ run: OpenRun; hasEnded: boolean }>) {
   void run.redraws.page.value;
   const attempts = summarizeAttempts(run.data.conversation);

@@ -128,7 +128,6 @@ function RunAgain({ run, isPrimary }: Readonly<{ run: RunView; isPrimary: boolea
 
 /** The number of bytes shown from the end of stderr, which usually contains the reason for a failure. */
 const STDERR_BYTES = 4000;
-/** The number of trailing items searched for a failed tool. */
 const MAX_SEARCHED_ITEMS = 500;
 
 /** Explains why a run failed: the cause, what to do, the last failed tool and the end of stderr. */
@@ -186,7 +185,6 @@ function FailedTool({ run }: Readonly<{ run: OpenRun }>) {
   );
 }
 
-/** Searches the end of a conversation for a failed tool call. */
 export function findFailedTool(
   conversation: OpenRun['data']['conversation'],
 ): Extract<ItemView, { kind: 'tool' }> | null {

@@ -138,7 +138,6 @@ const CONNECTION_LABELS = {
   lost: t.connectionLost,
 };
 
-/** Shows why events are missing and what to do about it. */
 export function ConnectionNotices({ run, onContinue }: Readonly<{ run: OpenRun; onContinue: () => void }>) {
   const connection = run.connection.value;
   const gaps = run.gaps.value;

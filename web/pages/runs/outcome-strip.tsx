@@ -15,7 +15,6 @@ const BAR_COUNT = LENGTH_S / STEP_S;
 
 type Bar = ReturnType<typeof listBars>[number];
 
-/** Adds up the outcomes of each step. */
 export function listBars({ buckets, step_s }: StatisticsView) {
   return buckets.map(({ at, runs }) => {
     const bar = { success: 0, failed: 0, other: 0 };

@@ -10,7 +10,7 @@ import { listStateOptions, Loading, PageNotLoaded, Button, Link, Sentence } from
 import { formatCount, formatMoment, formatTimeZone, SafeText } from '../../ui/text.js';
 import { clearFilters, ListPage, readFilters, type Filter } from '../../ui/list-page.js';
 import { OutcomeStrip } from './outcome-strip.js';
-import { columns, describeTotals, listColumns, OPTIONAL_COLUMNS, toggleColumn } from './run-table.js';
+import { columns, describeTotals, listColumns, OPTIONAL, OPTIONAL_COLUMNS, toggleColumn } from './run-table.js';
 import './runs.css';
 import { t } from './texts.js';
 
@@ -212,7 +212,7 @@ function ViewBar() {
           {(isChoosing.value ? OPTIONAL_COLUMNS : []).map((column) => (
             <label key={column} class="row">
               <input type="checkbox" checked={columns.value.includes(column)} onChange={() => toggleColumn(column)} />
-              {t.columnLabels[column]}
+              {OPTIONAL[column].name}
             </label>
           ))}
         </div>
@@ -228,7 +228,6 @@ const MAX_NAME_LENGTH = 60;
 /** Enough for a search of 200 characters, each escaped to up to nine. */
 const MAX_QUERY_LENGTH = 4000;
 
-/** Reads stored views; invalid ones are skipped. */
 export function readViews(stored: string | null): readonly SavedView[] {
   const list = parseStored(stored);
   return Array.isArray(list) ? list.filter(isView).slice(0, MAX_VIEWS) : [];

@@ -16,7 +16,7 @@ export const t = {
   retriesNeedAJsonSchema: 'Retries need a JSON Schema. Add one, or enter 0.',
   enterAtLeastOneHost: 'Enter at least one host, such as api.openai.com.',
   enterAJsonObjectSuch: 'Enter a JSON object, such as { "type": "object", … }.',
-  tokens: (tokens: Value) => `${tokens} tokens`,
+  tokenCount: (tokens: Value) => `${tokens} tokens`,
   noPrompt: 'No prompt',
   promptAnswerErrorFolderIssueId: 'Prompt, answer, error, folder, issue, ID',
   repair: 'Repair',
@@ -114,19 +114,8 @@ export const t = {
   inputFiles: 'Input files',
   optionalOnePerLineInside:
     'Optional. One per line, inside the working folder. A change to any of them invalidates the cached result.',
-  columnLabels: {
-    issue: 'Issue',
-    engine: 'Engine',
-    model: 'Model',
-    error: 'Error',
-    repair: 'Repair',
-    tokens: 'Tokens',
-    cost: 'Cost',
-    folder: 'Folder',
-    created: 'Created',
-    duration: 'Duration',
-    age: 'Age',
-  },
+  folder: 'Folder',
+  age: 'Age',
   /** Outcomes and states, to follow a number. */
   inAll: (count: string, listed: string) => `${count} in all · of these ${listed}: `,
   counted: {

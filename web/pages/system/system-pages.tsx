@@ -69,7 +69,6 @@ function Load({ busy, capacity, state }: WorkerRecord) {
   );
 }
 
-/** The budgets, their usage, and the runs waiting for a budget. */
 export function BudgetsPage() {
   const budgets = useResource('budgets', async (signal) => client.listBudgets({ signal }), { live: true });
   return (
@@ -200,7 +199,6 @@ const RULE_COLUMNS: readonly Column<NumberedRule>[] = [
   { name: t.reason, cell: ({ why }) => <SafeText text={why ?? ''} limit={300} /> },
 ];
 
-/** The approval rules, in the order they are tried. */
 export function RulesPage() {
   return (
     <SettingsPage
@@ -229,7 +227,6 @@ const TOKEN_COLUMNS: readonly Column<Settings['tokens'][number]>[] = [
   },
 ];
 
-/** The tokens and their scopes, without their values. */
 export function TokensPage() {
   return (
     <SettingsPage

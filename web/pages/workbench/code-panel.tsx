@@ -125,7 +125,6 @@ function escapeNonAscii(json: string): string {
   return json.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** Quotes a string as one word for a POSIX shell. */
 export function quoteForShell(word: string): string {
   return `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -50,7 +50,6 @@ export function toParseOptions(chosen: WorkbenchOptions, schema: AlignableSchema
   return { profile, allowPartial, align: align && schema !== undefined, ...(ambiguous !== null && { ambiguous }) };
 }
 
-/** Inspects a success, with the selected candidate only. */
 function inspectSuccess(text: string, result: ParseSuccess<unknown>): Inspection {
   const { value, repairLevel, repairs, alignment, candidate } = result;
   const locate = createLocator(text, candidate);

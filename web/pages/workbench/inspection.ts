@@ -19,7 +19,6 @@ export interface WorkbenchOptions {
   readonly ambiguous: 'first' | 'last' | null;
 }
 
-/** A range of the input, in UTF-16 code units. */
 export type Span = Readonly<{ start: number; end: number }>;
 
 /** A candidate's state. The alternative matches with another value; after the selected one, none is checked. */
@@ -75,7 +74,6 @@ export interface Inspection {
 
 type ValueBounds = Readonly<{ rows: number; characters: number }>;
 
-/** The default limits: enough to read. The complete value can be copied. */
 const VALUE_BOUNDS: ValueBounds = { rows: 2000, characters: 1000 };
 
 interface Frame {
@@ -130,7 +128,6 @@ export function formatPath(path: Path): string {
   return path.join('.');
 }
 
-/** Creates a unique key for a path, no matter what its keys contain. */
 export function createRowKey(path: Path): string {
   return path.map((step) => JSON.stringify(String(step))).join();
 }

@@ -99,7 +99,6 @@ interface PendingCall {
   readonly timer: ReturnType<typeof setTimeout>;
 }
 
-/** Creates a link to a worker, which is started with the first call. */
 export function openWorker(start: () => WorkerLike) {
   const pending = new Map<number, PendingCall>();
   let worker: WorkerLike | null = null;

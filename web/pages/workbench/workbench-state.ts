@@ -33,7 +33,6 @@ export function setOptions(changes: Partial<WorkbenchOptions>): void {
   setQuery(toQuery({ ...parseOptions.value, ...changes }));
 }
 
-/** Selects a part of the input; null clears the selection. */
 export function choose(span: Span | null): void {
   selectedSpan.value = span;
   if (span !== null) isEditing.value = false;

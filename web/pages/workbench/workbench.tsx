@@ -161,7 +161,6 @@ function OptionWithHelp({ help, children }: Readonly<{ help: string; children: (
   );
 }
 
-/** The parse outcome in one line, announced to screen readers when it changes. */
 function OutcomeBar({ state }: Readonly<{ state: InspectionState }>) {
   const { reading, busy, schemaProblem } = state;
   return (
@@ -226,7 +225,6 @@ function Suggestions({ suggestions }: Readonly<{ suggestions: readonly Suggestio
   );
 }
 
-/** The JSON Schema editor, with any error and its location. */
 function SchemaEditor({ problem }: Readonly<{ problem: SchemaProblem | null }>) {
   const field = useRef<HTMLTextAreaElement>(null);
   const goTo = (offset: number): void => {
