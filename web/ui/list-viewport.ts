@@ -194,17 +194,18 @@ export function createListScale(total: number, view: number, maxHeight = MAX_HEI
   };
 }
 
-interface FrameScheduler {
-  /** Runs a function after the next frame, in a separate task: creating and laying out rows takes too long in one. */
-  readonly afterFrame: (run: () => void) => void;
-  readonly afterTask: (run: () => void) => void;
-}
-
 /** A mouse wheel scrolls about three rows into view per frame; after a jump, the last rows appear a frame later. */
 const MAX_ROWS_PER_FRAME = 8;
 
 /** Limits how many rows all lists on a page create per frame; waiting lists are drawn one after another. */
-export function createRowBudget({ afterFrame, afterTask }: FrameScheduler, limit = MAX_ROWS_PER_FRAME) {
+export function createRowBudget(
+  scheduler: {
+    /** Runs a function after the next frame, in a separate task: creating and laying out rows takes too long in one. */
+    readonly afterFrame: (run: () => void) => void;
+    readonly afterTask: (run: () => void) => void;
+  },
+  limit = MAX_ROWS_PER_FRAME,
+) {
   const waiting = new Set<() => void>();
   let remaining = limit;
   let isDue = false;
@@ -214,7 +215,7 @@ export function createRowBudget({ afterFrame, afterTask }: FrameScheduler, limit
   function schedule(): void {
     if (isDue) return;
     isDue = true;
-    afterFrame(next);
+    scheduler.afterFrame(next);
   }
   function next(): void {
     isDue = false;
@@ -224,7 +225,7 @@ export function createRowBudget({ afterFrame, afterTask }: FrameScheduler, limit
     waiting.delete(draw);
     draw();
     // Scrolling in the next frame must not wait for the rows of this one.
-    afterTask(reset);
+    scheduler.afterTask(reset);
     if (waiting.size > 0) schedule();
   }
   return {

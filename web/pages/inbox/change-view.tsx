@@ -71,26 +71,22 @@ function File({ file, opensFiles, review }: Readonly<{ file: ChangedFile; opensF
           {commentCount === 0 ? '' : `, ${t.commentCount(commentCount)}`}
         </span>
       </summary>
-      {isOpen.value ? <Hunks file={file} review={review} /> : null}
-    </details>
-  );
-}
-
-function Hunks({ file, review }: Readonly<{ file: ChangedFile; review: Review }>) {
-  if (file.binary) return <p class="dim">{t.binaryFileNoLinesTo}</p>;
-  return (
-    <>
-      {file.hunks.length === 0 && !file.truncated ? <p class="dim">{t.noLinesWereChanged}</p> : null}
-      {file.hunks.map((hunk, index) => (
-        <div key={index} class="hunk" role="group" aria-label={t.hunk(index + 1)}>
-          {hunk.heading === '' ? null : <SafeText as="p" class="dim" text={hunk.heading} />}
-          {hunk.lines.map((line, at) => (
-            <Line key={at} path={file.path} oldPath={file.old_path ?? file.path} line={line} review={review} />
+      {isOpen.value && file.binary ? <p class="dim">{t.binaryFileNoLinesTo}</p> : null}
+      {isOpen.value && !file.binary ? (
+        <>
+          {file.hunks.length === 0 && !file.truncated ? <p class="dim">{t.noLinesWereChanged}</p> : null}
+          {file.hunks.map((hunk, index) => (
+            <div key={index} class="hunk" role="group" aria-label={t.hunk(index + 1)}>
+              {hunk.heading === '' ? null : <SafeText as="p" class="dim" text={hunk.heading} />}
+              {hunk.lines.map((line, at) => (
+                <Line key={at} path={file.path} oldPath={file.old_path ?? file.path} line={line} review={review} />
+              ))}
+            </div>
           ))}
-        </div>
-      ))}
-      {file.truncated ? <p class="dim">{t.notAllChangedLinesAre}</p> : null}
-    </>
+          {file.truncated ? <p class="dim">{t.notAllChangedLinesAre}</p> : null}
+        </>
+      ) : null}
+    </details>
   );
 }
 

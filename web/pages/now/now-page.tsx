@@ -67,11 +67,44 @@ export function NowPage() {
 }
 
 function Cards({ running, failed, sinks, budgets, schedules, cost }: Awaited<ReturnType<typeof loadNow>>) {
+  const list = waiting.value;
+  const dead = deadWorkers.value;
   return (
     <div class="now">
       <div>
-        <WaitingCard />
-        <DeadWorkers />
+        <Card title={t.waitingForYou} count={list === null ? '' : formatWaiting(list) || 0} href="/inbox">
+          {list?.entries.slice(0, ROWS).map((entry) => (
+            <Row
+              key={entry.id}
+              name={
+                <a href={getEntryPath(entry)}>
+                  <SafeText text={toOneLine(getEntryTitle(entry), 60)} />
+                </a>
+              }
+              end={formatWait(getServerTime() - Date.parse(entry.at))}
+            >
+              <SafeText as="span" class="dim one-line small" text={toOneLine(getEntryText(entry), 120)} />
+            </Row>
+          ))}
+        </Card>
+        <Card title={t.deadWorkers} count={dead.length} href="/workers" isBad={dead.length > 0}>
+          {dead.slice(0, ROWS).map((worker) => (
+            <Row
+              key={worker.id}
+              name={<SafeText as="strong" text={nameWorker(worker)} limit={80} />}
+              end={
+                <>
+                  {t.lastSeen}
+                  <Timestamp at={worker.seen_at} />
+                </>
+              }
+            >
+              <span class="small">
+                <Fate worker={worker} limit={3} />
+              </span>
+            </Row>
+          ))}
+        </Card>
         <RunCard title={t.states.running} runs={running} href="/runs?state=running" />
         <RunCard title={t.failedSinceYesterday} runs={failed} href="/runs?outcome=failed&since=yesterday" />
       </div>
@@ -140,51 +173,6 @@ function RunCard(props: { readonly title: string; readonly runs: readonly RunSum
           }
         >
           {result?.error === undefined ? null : <code class="dim one-line small">{result.error.code}</code>}
-        </Row>
-      ))}
-    </Card>
-  );
-}
-
-function WaitingCard() {
-  const list = waiting.value;
-  return (
-    <Card title={t.waitingForYou} count={list === null ? '' : formatWaiting(list) || 0} href="/inbox">
-      {list?.entries.slice(0, ROWS).map((entry) => (
-        <Row
-          key={entry.id}
-          name={
-            <a href={getEntryPath(entry)}>
-              <SafeText text={toOneLine(getEntryTitle(entry), 60)} />
-            </a>
-          }
-          end={formatWait(getServerTime() - Date.parse(entry.at))}
-        >
-          <SafeText as="span" class="dim one-line small" text={toOneLine(getEntryText(entry), 120)} />
-        </Row>
-      ))}
-    </Card>
-  );
-}
-
-function DeadWorkers() {
-  const dead = deadWorkers.value;
-  return (
-    <Card title={t.deadWorkers} count={dead.length} href="/workers" isBad={dead.length > 0}>
-      {dead.slice(0, ROWS).map((worker) => (
-        <Row
-          key={worker.id}
-          name={<SafeText as="strong" text={nameWorker(worker)} limit={80} />}
-          end={
-            <>
-              {t.lastSeen}
-              <Timestamp at={worker.seen_at} />
-            </>
-          }
-        >
-          <span class="small">
-            <Fate worker={worker} limit={3} />
-          </span>
         </Row>
       ))}
     </Card>

@@ -1,4 +1,4 @@
-import type { ComponentChildren, TargetedKeyboardEvent } from 'preact';
+import type { ComponentChildren } from 'preact';
 import type { RunView } from '../../../src/server/api/index.js';
 import { toPath } from '../../app/route.js';
 import { Badge, StateBadge, RepairLevel, WaitingFor, Refused, Button, Link } from '../../ui/parts.js';
@@ -35,7 +35,12 @@ export function RunHead(props: Readonly<{ run: RunView; onChange: () => void; co
           )}
           <CancelRun run={run} onChange={onChange} />
           <RunAgain run={run} isPrimary={review === undefined} />
-          <details class="menu" onKeyDown={closeOnEscape}>
+          <details
+            class="menu"
+            onKeyDown={({ key, currentTarget }) => {
+              if (key === 'Escape') currentTarget.open = false;
+            }}
+          >
             <summary class="button">{t.more}</summary>
             <div class="menu-list popup">
               <Link label={t.export} class="button" href={`/v1/runs/${encodeURIComponent(id)}/export`} download />
@@ -67,10 +72,6 @@ export function RunHead(props: Readonly<{ run: RunView; onChange: () => void; co
       </div>
     </header>
   );
-}
-
-function closeOnEscape(event: TargetedKeyboardEvent<HTMLDetailsElement>): void {
-  if (event.key === 'Escape') event.currentTarget.open = false;
 }
 
 function formatRunDuration(startedAt: string | null, endedAt: string | null): string {

@@ -1,6 +1,8 @@
 import type { RunView } from '../../../src/server/api/index.js';
 import type { Client } from '../../../src/server/client/index.js';
+import type { Profile } from '../../../src/json/index.js';
 import { getErrorMessage } from '../../../src/base/index.js';
+import { isObject } from '../../app/storage.js';
 import type { FieldErrors, FieldMap } from '../../data/refusal.js';
 import { fillForm, mapPaths, omitUnset, splitLines, type FormOf } from '../../ui/form.js';
 import { t } from './texts.js';
@@ -110,7 +112,17 @@ export function checkRunForm(form: RunForm): {
       sandbox: form.sandbox === 'auto' ? undefined : (form.sandbox as RunRequest['sandbox']),
       // Without a sandbox nothing limits the network.
       network: reachesHosts ? hosts : form.network === 'none' && form.sandbox !== 'off' ? ('none' as const) : undefined,
-      contract: typeof schema === 'object' ? buildContract(form, schema) : undefined,
+      contract:
+        typeof schema === 'object'
+          ? {
+              schema,
+              ...omitUnset({
+                profile: form.profile === 'default' ? undefined : (form.profile as Profile),
+                allow_partial: form.allowPartial || undefined,
+                align: form.align || undefined,
+              }),
+            }
+          : undefined,
       limits: Object.keys(limits).length === 0 ? undefined : limits,
       max_retries: retries === 0 ? undefined : retries,
       model: isCommand ? undefined : form.model.trim(),
@@ -161,25 +173,12 @@ function splitArguments(input: string): readonly string[] {
   return lines;
 }
 
-function buildContract(form: RunForm, schema: Readonly<Record<string, unknown>>): NonNullable<RunRequest['contract']> {
-  return {
-    schema,
-    ...omitUnset({
-      profile:
-        form.profile === 'default' ? undefined : (form.profile as NonNullable<RunRequest['contract']>['profile']),
-      allow_partial: form.allowPartial || undefined,
-      align: form.align || undefined,
-    }),
-  };
-}
-
 /** Parses a schema; undefined if blank, an error message if invalid. */
 function readSchema(input: string): Readonly<Record<string, unknown>> | undefined | string {
   if (input.trim() === '') return undefined;
   try {
     const value: unknown = JSON.parse(input);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
-    return t.enterAJsonObjectSuch;
+    return isObject(value) ? value : t.enterAJsonObjectSuch;
   } catch (error) {
     return t.invalidJson(getErrorMessage(error));
   }

@@ -3,7 +3,7 @@ import type { Client } from '../../../src/server/client/index.js';
 import { lazy } from '../../app/lazy.js';
 import { query } from '../../app/router.js';
 import { hasScope } from '../../app/session.js';
-import { parseStored, readStored, writeStored } from '../../app/storage.js';
+import { isObject, parseStored, readStored, writeStored } from '../../app/storage.js';
 import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
 import { listStateOptions, Loading, PageNotLoaded, Button, Link, Sentence } from '../../ui/parts.js';
@@ -234,8 +234,9 @@ export function readViews(stored: string | null): readonly SavedView[] {
 }
 
 function isView(value: unknown): value is SavedView {
-  if (typeof value !== 'object' || value === null || !('name' in value) || !('query' in value)) return false;
-  return typeof value.name === 'string' && typeof value.query === 'string' && value.query.length <= MAX_QUERY_LENGTH;
+  if (!isObject(value)) return false;
+  const { name, query: filters } = value;
+  return typeof name === 'string' && typeof filters === 'string' && filters.length <= MAX_QUERY_LENGTH;
 }
 
 export function putView(views: readonly SavedView[], view: SavedView): readonly SavedView[] {

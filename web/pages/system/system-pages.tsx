@@ -33,7 +33,20 @@ const COLUMNS: readonly Column<WorkerRecord>[] = [
       </>
     ),
   },
-  { name: t.load, width: '11rem', cell: (worker) => <Load {...worker} /> },
+  {
+    name: t.load,
+    width: '11rem',
+    // The last report of a dead worker would be untrue.
+    cell: ({ busy, capacity, state }) =>
+      state === 'gone' ? (
+        <span class="dim">–</span>
+      ) : (
+        <span class="load">
+          <Meter fraction={capacity === 0 ? 0 : busy / capacity} />
+          <span class="nowrap">{t.busy(busy, capacity)}</span>
+        </span>
+      ),
+  },
   { name: t.version, width: '7rem', class: 'nowrap', cell: ({ version }) => <SafeText text={version} /> },
   { name: t.engines, width: '26%', cell: ({ engines }) => <SafeText text={engines.join(', ')} limit={300} /> },
   { name: t.lastSeen, width: '9.5rem', class: 'nowrap', cell: ({ seen_at }) => <Timestamp at={seen_at} /> },
@@ -58,17 +71,6 @@ export function WorkersPage() {
   );
 }
 
-/** How much of a worker is used; for a dead one, its last report would be untrue. */
-function Load({ busy, capacity, state }: WorkerRecord) {
-  if (state === 'gone') return <span class="dim">–</span>;
-  return (
-    <span class="load">
-      <Meter fraction={capacity === 0 ? 0 : busy / capacity} />
-      <span class="nowrap">{t.busy(busy, capacity)}</span>
-    </span>
-  );
-}
-
 export function BudgetsPage() {
   const budgets = useResource('budgets', async (signal) => client.listBudgets({ signal }), { live: true });
   return (
@@ -79,41 +81,37 @@ export function BudgetsPage() {
       emptyTitle={t.noBudgets}
       emptyText={t.limitsOnTokensAndCost}
     >
-      {(value) => <Budgets value={value} />}
-    </ResourcePage>
-  );
-}
-
-function Budgets({ value }: { readonly value: Awaited<ReturnType<typeof client.listBudgets>> }) {
-  return (
-    <section class="budgets stack" aria-label={t.pages.budgets}>
-      <p class="help">{describeBudgetDay(new Date())}</p>
-      <div class="budget-cards">
-        {value.items.map(({ scope, name, tokens, cost }) => (
-          <div key={`${scope} ${name}`} class="card">
-            <h2>
-              <SafeText text={nameBudget({ scope, name })} limit={100} />
-              {isExceeded(tokens) || isExceeded(cost) ? <Badge tone="bad">{t.exceeded}</Badge> : null}
-            </h2>
-            <Amount label={t.tokens} amount={tokens} format={formatShort} />
-            <Amount label={t.cost} amount={cost} format={formatMoney} />
-          </div>
-        ))}
-      </div>
-      {value.waiting.length === 0 ? null : (
-        <>
-          <h2>{t.waitingForABudget}</h2>
-          <ul class="notes">
-            {value.waiting.map(({ run, budget }) => (
-              <li key={run}>
-                <a href={toPath({ page: 'run', id: run })}>{run}</a>{' '}
-                <SafeText text={labelState(describeBudget(budget))} limit={80} />
-              </li>
+      {(value) => (
+        <section class="budgets stack" aria-label={t.pages.budgets}>
+          <p class="help">{describeBudgetDay(new Date())}</p>
+          <div class="budget-cards">
+            {value.items.map(({ scope, name, tokens, cost }) => (
+              <div key={`${scope} ${name}`} class="card">
+                <h2>
+                  <SafeText text={nameBudget({ scope, name })} limit={100} />
+                  {isExceeded(tokens) || isExceeded(cost) ? <Badge tone="bad">{t.exceeded}</Badge> : null}
+                </h2>
+                <Amount label={t.tokens} amount={tokens} format={formatShort} />
+                <Amount label={t.cost} amount={cost} format={formatMoney} />
+              </div>
             ))}
-          </ul>
-        </>
+          </div>
+          {value.waiting.length === 0 ? null : (
+            <>
+              <h2>{t.waitingForABudget}</h2>
+              <ul class="notes">
+                {value.waiting.map(({ run, budget }) => (
+                  <li key={run}>
+                    <a href={toPath({ page: 'run', id: run })}>{run}</a>{' '}
+                    <SafeText text={labelState(describeBudget(budget))} limit={80} />
+                  </li>
+                ))}
+              </ul>
+            </>
+          )}
+        </section>
       )}
-    </section>
+    </ResourcePage>
   );
 }
 

@@ -4,7 +4,7 @@ import { Button, CopyButton, Sentence } from '../../ui/parts.js';
 import { parseOptions, schemaInput, inputText } from './workbench-state.js';
 import { SafeText } from '../../ui/text.js';
 import type { InspectionInput, WorkbenchOptions } from './inspection.js';
-import { parseStored } from '../../app/storage.js';
+import { isObject, parseStored } from '../../app/storage.js';
 import { useEffect } from 'preact/hooks';
 import { t } from './texts.js';
 
@@ -192,7 +192,7 @@ export async function unpackCase(fragment: string): Promise<SharedCase | null> {
     const packed = new Blob([Uint8Array.from(binary, (character) => character.codePointAt(0) ?? 0)]);
     const bytes = await readBytes(packed.stream().pipeThrough(new DecompressionStream('deflate-raw')));
     const shared: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-    if (typeof shared !== 'object' || shared === null || !('text' in shared) || !('schemaText' in shared)) return null;
+    if (!isObject(shared)) return null;
     const { text, schemaText } = shared;
     return typeof text === 'string' && typeof schemaText === 'string' ? { text, schemaText } : null;
   } catch {

@@ -1,5 +1,6 @@
 import type { Span, SchemaProblem } from './inspection.js';
 import { isSluiceError } from '../../../src/base/index.js';
+import { isObject } from '../../app/storage.js';
 import { parse, type Path, type AlignableSchema } from '../../../src/json/index.js';
 import { fromJsonSchema } from '../../../src/json/schema/index.js';
 
@@ -122,7 +123,7 @@ export function readSchemaText(
   } catch {
     return { ok: false, problem: findSyntaxProblem(text) };
   }
-  if (typeof schema !== 'boolean' && (typeof schema !== 'object' || schema === null || Array.isArray(schema)))
+  if (typeof schema !== 'boolean' && !isObject(schema))
     return { ok: false, problem: { message: 'SCHEMA_TYPE', offset: null } };
   try {
     return { ok: true, schema: fromJsonSchema(schema, { trusted: false }) };
