@@ -38,20 +38,16 @@ export function App() {
         ) : null}
         {currentSession.state === 'signed-in' ? <Page route={route.value} /> : null}
       </main>
-      {canRead && hasWorker.value === false ? <NoWorkerBanner /> : null}
+      {/* Overlays the bottom of the page, so nothing moves when it appears. */}
+      {canRead && hasWorker.value === false ? (
+        <div class="no-worker" role="alert">
+          <strong>{t.noWorkerIsRunning}</strong>
+          {t.queuedRunsAndOrdersCannot}
+          <a href="/workers">{t.pages.workers}</a>
+        </div>
+      ) : null}
       {delayedActions.value.length === 0 ? null : <PendingActions />}
       {overlay.value === null ? null : <Overlays key={overlay.value} />}
-    </div>
-  );
-}
-
-/** A banner that overlays the bottom of the page, so nothing moves when it appears. */
-function NoWorkerBanner() {
-  return (
-    <div class="no-worker" role="alert">
-      <strong>{t.noWorkerIsRunning}</strong>
-      {t.queuedRunsAndOrdersCannot}
-      <a href="/workers">{t.pages.workers}</a>
     </div>
   );
 }

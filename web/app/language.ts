@@ -24,10 +24,7 @@ export function switchLanguage(): void {
 
 type LoadCatalogue<Texts> = () => Promise<{ readonly t: Texts }>;
 
-/**
- * Loads the texts of a folder: only those of this page's language. A catalogue imports nothing, because the code that
- * waits for it might be in the same chunk as an import.
- */
+/** Loads the texts in one language. A catalogue imports nothing: the code that waits for it might be in the same chunk. */
 export async function loadTexts<Texts>(english: LoadCatalogue<Texts>, chinese: LoadCatalogue<Texts>): Promise<Texts> {
   return (await (language === 'en' ? english : chinese)()).t;
 }

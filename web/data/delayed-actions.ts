@@ -56,10 +56,7 @@ export function computeDelay(endsAt: readonly number[], now: number): number {
   return Math.max(0, Math.min(DELAY_MS, ...left));
 }
 
-/**
- * Sends an action part by part, unless it is withdrawn within a few seconds: neither a grant nor a delivered comment can
- * be taken back. Nothing is sent once the page is closed, or for a part that has an obstacle.
- */
+/** Sends an action part by part, unless it is withdrawn, the page is closed, or a part has an obstacle: it cannot be undone. */
 export function delayAction(input: {
   readonly title: string;
   readonly parts: readonly DelayedPart[];

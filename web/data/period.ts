@@ -12,14 +12,8 @@ const DAY_S = 24 * HOUR_S;
 /** The length of each step, in seconds. */
 export const STEPS: Readonly<Record<Step, number>> = { hour: HOUR_S, day: DAY_S, week: 7 * DAY_S };
 
-interface PeriodView {
-  readonly label: string;
-  readonly lengthS: number;
-  /** The possible steps, the default first: each gives enough bars to compare, and few enough to distinguish. */
-  readonly steps: readonly Step[];
-}
-
-export const PERIODS: Readonly<Record<Period, PeriodView>> = {
+/** The steps: the default first. Each gives enough bars to compare, and few enough to distinguish. */
+export const PERIODS: Readonly<Record<Period, Readonly<{ label: string; lengthS: number; steps: readonly Step[] }>>> = {
   day: { label: t.last24Hours, lengthS: DAY_S, steps: ['hour'] },
   week: { label: t.last7Days, lengthS: 7 * DAY_S, steps: ['day', 'hour'] },
   month: { label: t.last30Days, lengthS: 30 * DAY_S, steps: ['day', 'week'] },

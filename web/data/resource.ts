@@ -22,10 +22,7 @@ export function choosePollDelay(idleMs = getIdleMs(), ms = POLL_MS): number {
   return idleMs > IDLE_AFTER_MS ? Math.max(ms, IDLE_POLL_MS) : ms;
 }
 
-/**
- * Loads a resource; with `live`, also polls it while the page is visible, or `everyMs`. A new `key` drops the old value,
- * which stays in `last` until the new one arrives.
- */
+/** Loads a resource; with `live`, also polls it while the page is visible, or `everyMs`. A new `key` drops it, except for `last`. */
 export function useResource<Value>(
   key: string,
   load: (signal: AbortSignal) => Promise<Value>,

@@ -30,7 +30,18 @@ function Node({ value, ...props }: NodeProps) {
   return (
     <div class="json-line">
       <Name name={props.name} />
-      <Leaf value={value} />
+      {typeof value === 'string' ? (
+        <span class="json-text">
+          {/* Only ambiguous characters are escaped. */}"
+          <SafeText
+            text={value.replaceAll(/[\\"]/g, String.raw`\$&`).replaceAll('\n', String.raw`\n`)}
+            limit={MAX_STRING_LENGTH}
+          />
+          "
+        </span>
+      ) : (
+        <span class="json-word">{JSON.stringify(value) ?? 'null'}</span>
+      )}
       {props.isLast ? '' : ','}
     </div>
   );
@@ -44,23 +55,6 @@ function Name({ name }: Readonly<{ name: string | null }>) {
       {': '}
     </>
   );
-}
-
-/** A value that has no parts. In a string, only ambiguous characters are escaped. */
-function Leaf({ value }: Readonly<{ value: unknown }>) {
-  if (typeof value === 'string') {
-    return (
-      <span class="json-text">
-        "
-        <SafeText
-          text={value.replaceAll(/[\\"]/g, String.raw`\$&`).replaceAll('\n', String.raw`\n`)}
-          limit={MAX_STRING_LENGTH}
-        />
-        "
-      </span>
-    );
-  }
-  return <span class="json-word">{JSON.stringify(value) ?? 'null'}</span>;
 }
 
 function Branch({ name, value, open, depth, isLast }: NodeProps<object>) {

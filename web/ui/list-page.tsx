@@ -90,11 +90,8 @@ export function FilterField({ filter }: Readonly<{ filter: Filter }>) {
 
 const DEBOUNCE_MS = 250;
 
-function FilterText(props: Readonly<{ filter: Filter; label: string }>) {
-  const {
-    filter: { name, kind, placeholder = '' },
-    label,
-  } = props;
+function FilterText({ filter, label }: Readonly<{ filter: Filter; label: string }>) {
+  const { name, kind, placeholder = '' } = filter;
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const field = useRef<HTMLInputElement>(null);
   const value = query.value.get(name) ?? '';

@@ -112,19 +112,14 @@ export function Loaded<Value>(props: {
   readonly hint?: ComponentChildren;
   readonly children?: (value: Value) => ComponentChildren;
 }) {
-  const {
-    resource: { value, failure, reload },
-    title,
-    space = title === undefined ? 'line' : 'page',
-    hint,
-    children,
-  } = props;
-  if (value !== null) return <>{children?.(value)}</>;
+  const { title, space = title === undefined ? 'line' : 'page' } = props;
+  const { value, failure, reload } = props.resource;
+  if (value !== null) return <>{props.children?.(value)}</>;
   if (failure === null) return <Loading space={space} />;
   if (title === undefined) return <InlineFailure failure={failure} reload={reload} />;
   return (
     <FailureNotice title={title} failure={failure} reload={reload}>
-      {hint}
+      {props.hint}
     </FailureNotice>
   );
 }

@@ -7,15 +7,14 @@ import { language } from '../app/language.js';
 /** Longer content is truncated, with a button for more: a page does not scroll well with megabytes in one element. */
 const MAX_INITIAL_LENGTH = 20_000;
 
-interface SafeTextProps {
+/** Shows text from an agent. Invisible and direction-changing characters are made visible; nothing becomes HTML. */
+export function SafeText(props: {
   readonly text: string;
   readonly limit?: number;
   readonly as?: 'code' | 'p' | 'pre' | 'span' | 'strong' | undefined;
   readonly class?: string;
-}
-
-/** Shows text from an agent. Invisible and direction-changing characters are made visible; nothing becomes HTML. */
-export function SafeText({ text, limit = MAX_INITIAL_LENGTH, as: Around, class: classes }: SafeTextProps) {
+}) {
+  const { text, limit = MAX_INITIAL_LENGTH, as: Around, class: classes } = props;
   // Only long text needs a stateful component: most text is short, and its rows are created by the dozen.
   const shown = text.length > limit ? <LongText text={text} limit={limit} /> : <Shown text={text} />;
   const safe = <bdi class="safe">{shown}</bdi>;

@@ -150,10 +150,7 @@ function chooseColour({ tone }: Series, index: number): string {
   return tone === 'accent' ? `series-${index}` : tone;
 }
 
-/**
- * A bar for each step, stacked if its values add up, on axes of value and time. A bar is a link to the runs behind it;
- * the arrow keys move between bars.
- */
+/** A bar for each step, stacked if its values add up: a link to the runs behind it. The arrow keys move between bars. */
 function Bars({ chart }: Readonly<{ chart: ChartModel }>) {
   const end = findAxisEnd(chart);
   const { times, series, unit, unreported = [] } = chart;

@@ -16,12 +16,11 @@ type Review = Readonly<{ comments: readonly LineComment[]; setComment: ((comment
 
 /** Loads an order's change; loads nothing while the issue is null. */
 export function useChange(issueRef: string | null, runId: string): Resource<Change> {
-  return useResource<Change>(`diff ${issueRef ?? ''} ${runId}`, async (signal) => {
-    if (issueRef !== null) return client.getIssueDiff({ ref: issueRef, query: { run_id: runId }, signal });
-    return new Promise((_, reject) => {
-      signal.addEventListener('abort', () => reject(new Error('aborted')));
-    });
-  });
+  return useResource<Change>(`diff ${issueRef ?? ''} ${runId}`, async (signal) =>
+    issueRef === null
+      ? new Promise(() => undefined)
+      : client.getIssueDiff({ ref: issueRef, query: { run_id: runId }, signal }),
+  );
 }
 
 export function ChangeView(props: Readonly<{ change: Resource<Change>; review: Review; label?: string }>) {

@@ -3,8 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { InboxItem } from '../../../src/server/api/index.js';
 import { hasScope, isLocal, session } from '../../app/session.js';
 import { client } from '../../data/client.js';
-import { readRefusal, type Refusal } from '../../data/refusal.js';
-import { bindFields, submitByKey, type FormPart } from '../../ui/form.js';
+import { bindFields, submitByKey, type FormPart, readRefusal, type Refusal } from '../../ui/form.js';
 import { Notice, ReadOnly, Button } from '../../ui/parts.js';
 import { useKeys } from '../../ui/row-table.js';
 import { useDraft } from '../../ui/use-draft.js';
@@ -17,7 +16,6 @@ import {
   fillResultForm,
   isAcceptable,
   parseResult,
-  formatResult,
   buildResult,
 } from './decision.js';
 import type { DecisionField, ResolutionAction, ResolveBody, LineComment, DecisionFields } from './decision.js';
@@ -27,10 +25,7 @@ import { delayAction, findDecisionObstacle, findDelayed } from '../../data/delay
 import { findEntry, loadWaiting, waiting } from '../../data/waiting.js';
 import { t } from './texts.js';
 
-/**
- * The decision: the result to edit and the comment exactly as it will be delivered, and a bar that is always visible,
- * with the action, the reason and the button. It can be withdrawn for a few seconds before it is sent.
- */
+/** The decision: the result to edit, the comment exactly as it will be delivered, and a bar that is always visible. */
 export function Decide(props: {
   readonly item: InboxItem;
   readonly comments: readonly LineComment[];
@@ -294,7 +289,7 @@ function ResultFields({
   const { text, area, select, radio } = bindFields(form, 'result-');
   const line = (name: 'pr' | 'commit' | 'testCommand' | 'testEvidence', label: string, help: string) =>
     text(name, label, help, { spellcheck: false });
-  const toJson = (): void => edit({ view: 'json', json: formatResult(buildResult(fields, item)) });
+  const toJson = (): void => edit({ view: 'json', json: JSON.stringify(buildResult(fields, item), null, 2) });
   const toFields = (): void => {
     const parsed = parseResult(fields.json);
     edit({ view: 'fields', ...('result' in parsed ? fillResultForm(parsed.result) : {}) });

@@ -1,9 +1,8 @@
 import type { InboxItem } from '../../../src/server/api/index.js';
 import type { Client } from '../../../src/server/client/index.js';
-import type { FieldErrors } from '../../data/refusal.js';
 import { isObject, parseStored } from '../../app/storage.js';
 import { labelState } from '../../ui/parts.js';
-import { omitUnset } from '../../ui/form.js';
+import { omitUnset, type FieldErrors } from '../../ui/form.js';
 import { getErrorMessage } from '../../../src/base/index.js';
 import { t } from './texts.js';
 
@@ -150,10 +149,6 @@ export function findMissing(form: ResultForm): FieldErrors<ResultField> {
     ...(isTested && isEmpty('testResult') ? { testResult: t.chooseTheResult } : {}),
     ...(isTested && isEmpty('testEvidence') ? { testEvidence: t.enterTheEvidenceOrChoose } : {}),
   };
-}
-
-export function formatResult(result: JsonObject): string {
-  return JSON.stringify(result, null, 2);
 }
 
 export function parseResult(text: string): { readonly result: JsonObject } | { readonly error: string } {

@@ -8,7 +8,7 @@ import { searchEntries, findNext } from './queue.js';
 import { listDelayedIds } from '../../data/delayed-actions.js';
 import { Redelivery } from '../../ui/redelivery.js';
 import { useRef } from 'preact/hooks';
-import type { InboxItem, WaitingEntry } from '../../../src/server/api/index.js';
+import type { WaitingEntry } from '../../../src/server/api/index.js';
 import { toPath } from '../../app/route.js';
 import { client } from '../../data/client.js';
 import { useLiveList, useResource } from '../../data/resource.js';
@@ -127,7 +127,23 @@ function SettledItems() {
           {(shown) => (
             <ul ref={rows} class="list inbox-rows">
               {shown.map((item) => (
-                <Entry key={item.id} item={item} isChosen={item.id === id} />
+                <li key={item.id} class={item.id === id ? 'entry chosen' : 'entry'}>
+                  <a
+                    {...ROW}
+                    class="entry-link"
+                    href={`${toPath({ page: 'inbox', id: item.id })}?show=settled`}
+                    aria-current={item.id === id ? 'true' : undefined}
+                  >
+                    <span class="row">
+                      <strong>{item.issue_ref}</strong>
+                      <span class="end">
+                        {item.resolution === null ? null : <Badge>{labelResolution(item.resolution.action)}</Badge>}
+                      </span>
+                    </span>
+                    <SafeText as="span" class="clip" text={item.reason} limit={300} />
+                    <SafeText as="code" class="dim" text={item.result_code} />
+                  </a>
+                </li>
               ))}
             </ul>
           )}
@@ -141,24 +157,6 @@ function SettledItems() {
         )}
       </div>
     </div>
-  );
-}
-
-function Entry({ item, isChosen }: Readonly<{ item: InboxItem; isChosen: boolean }>) {
-  const path = `${toPath({ page: 'inbox', id: item.id })}?show=settled`;
-  return (
-    <li class={isChosen ? 'entry chosen' : 'entry'}>
-      <a {...ROW} class="entry-link" href={path} aria-current={isChosen ? 'true' : undefined}>
-        <span class="row">
-          <strong>{item.issue_ref}</strong>
-          <span class="end">
-            {item.resolution === null ? null : <Badge>{labelResolution(item.resolution.action)}</Badge>}
-          </span>
-        </span>
-        <SafeText as="span" class="clip" text={item.reason} limit={300} />
-        <SafeText as="code" class="dim" text={item.result_code} />
-      </a>
-    </li>
   );
 }
 

@@ -43,7 +43,14 @@ export function Queue(props: {
   const { entries, all, chosen, isNamed } = props;
   const rows = useRef<HTMLDivElement>(null);
   useRowKeys(rows);
-  useSelectKey();
+  useKeys(({ key, target }) => {
+    const row = target instanceof HTMLElement && target.matches('[data-row]') ? target : null;
+    const entry = row?.closest<HTMLElement>('.entry:has(input.entry-mark:enabled)');
+    const id = entry?.dataset['entry'];
+    if (key !== 'x' || id === undefined) return false;
+    toggleSelected(id);
+    return true;
+  });
   const open = entries.filter(({ id }) => !findDelayed(id).isPending);
   const selected = open.filter(({ id }) => selectedIds.value.has(id));
   return (
@@ -157,17 +164,6 @@ function toggleSelected(id: string): void {
   selectedIds.value = next;
 }
 
-function useSelectKey(): void {
-  useKeys(({ key, target }) => {
-    const row = target instanceof HTMLElement && target.matches('[data-row]') ? target : null;
-    const entry = row?.closest<HTMLElement>('.entry:has(input.entry-mark:enabled)');
-    const id = entry?.dataset['entry'];
-    if (key !== 'x' || id === undefined) return false;
-    toggleSelected(id);
-    return true;
-  });
-}
-
 /** The actions on the selected entries. They are always shown, so the list does not move when an entry is selected. */
 function BulkBar({ open, selected }: Readonly<{ open: readonly WaitingEntry[]; selected: readonly WaitingEntry[] }>) {
   const why = useSignal('');
@@ -227,7 +223,11 @@ function BulkBar({ open, selected }: Readonly<{ open: readonly WaitingEntry[]; s
 }
 
 /** Sends decisions after a delay; what stops or repeats something, at once. */
-function sendLater(action: BulkAction, entries: readonly WaitingEntry[], reason: Reason): void {
+function sendLater(
+  action: BulkAction,
+  entries: readonly WaitingEntry[],
+  reason: Readonly<{ why: string; who: string }>,
+): void {
   delayAction({
     title: describeAction(action, entries),
     parts: entries.map((entry) => ({
@@ -248,9 +248,11 @@ async function findObstacle(entry: WaitingEntry): Promise<string | null> {
   return findAnswerObstacle(client, { run, interactionId, seq });
 }
 
-type Reason = Readonly<{ why: string; who: string }>;
-
-async function sendAction(action: BulkAction, entry: WaitingEntry, { why, who }: Reason): Promise<void> {
+async function sendAction(
+  action: BulkAction,
+  entry: WaitingEntry,
+  { why, who }: Parameters<typeof sendLater>[2],
+): Promise<void> {
   if (entry.kind === 'result' && (action === 'accept' || action === 'retry' || action === 'reject')) {
     await client.resolveItem({ id: entry.id, body: { action, why, ...(who === '' ? {} : { who }) } });
   }

@@ -40,9 +40,28 @@ export function OrderCard({
       </div>
       {order === null ? null : <OrderFacts order={order} />}
       <List title={t.inboxItems}>
-        {items.map((item) => (
-          <li key={item.id}>
-            <ItemLine item={item} decisionReason={order?.decision?.reason} />
+        {items.map(({ id, reason, resolution }) => (
+          <li key={id}>
+            {resolution === null ? (
+              <Badge tone="warn">{t.states.waiting}</Badge>
+            ) : (
+              <Badge>{labelResolution(resolution.action)}</Badge>
+            )}{' '}
+            <a href={toPath({ page: 'inbox', id: id })}>
+              {reason !== order?.decision?.reason ? (
+                <SafeText text={reason} limit={200} />
+              ) : resolution === null ? (
+                t.decideOnThisResult
+              ) : (
+                t.showTheDecision
+              )}
+            </a>{' '}
+            {resolution === null ? null : (
+              <span class="dim">
+                {t.settledBy}
+                <SafeText text={resolution.who} />
+              </span>
+            )}
           </li>
         ))}
       </List>
@@ -87,34 +106,6 @@ function OrderFacts({ order }: Readonly<{ order: OrderView }>) {
           <summary>{t.reportedResult}</summary>
           <SafeText as="pre" text={JSON.stringify(result, null, 2)} />
         </details>
-      )}
-    </>
-  );
-}
-
-function ItemLine({ item, decisionReason }: Readonly<{ item: InboxItem; decisionReason: string | undefined }>) {
-  const { resolution } = item;
-  return (
-    <>
-      {resolution === null ? (
-        <Badge tone="warn">{t.states.waiting}</Badge>
-      ) : (
-        <Badge>{labelResolution(resolution.action)}</Badge>
-      )}{' '}
-      <a href={toPath({ page: 'inbox', id: item.id })}>
-        {item.reason !== decisionReason ? (
-          <SafeText text={item.reason} limit={200} />
-        ) : resolution === null ? (
-          t.decideOnThisResult
-        ) : (
-          t.showTheDecision
-        )}
-      </a>{' '}
-      {resolution === null ? null : (
-        <span class="dim">
-          {t.settledBy}
-          <SafeText text={resolution.who} />
-        </span>
       )}
     </>
   );

@@ -2,7 +2,6 @@ import type { Client } from '../../../src/server/client/index.js';
 import { toPath } from '../../app/route.js';
 import { navigate } from '../../app/router.js';
 import { client } from '../../data/client.js';
-import type { FieldErrors, FieldMap } from '../../data/refusal.js';
 import { asFailure, useResource } from '../../data/resource.js';
 import {
   bindFields,
@@ -13,6 +12,8 @@ import {
   splitLines,
   useRequestForm,
   mapPaths,
+  type FieldErrors,
+  type FieldMap,
 } from '../../ui/form.js';
 import type { FormOf } from '../../ui/form.js';
 import { Loaded } from '../../ui/parts.js';

@@ -8,10 +8,7 @@ import { Badge, labelState, type Tone } from '../../ui/parts.js';
 import { RunLink } from '../../ui/facts.js';
 import '../system/system.css';
 
-/**
- * The cost of today, the last bucket, and the usual cost of a day: the median of the days before, null if nothing was
- * used on them. Days begin at 00:00 UTC.
- */
+/** The cost of today, the last bucket, and the median of the days before, null if nothing was used. Days are those of UTC. */
 export function summarizeCost(buckets: StatisticsView['buckets']): Readonly<{ today: Cost; usual: Cost | null }> {
   const used = buckets
     .slice(0, -1)

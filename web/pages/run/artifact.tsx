@@ -12,9 +12,7 @@ type Preview =
   | { readonly state: 'loaded'; readonly file: FilePreview; readonly image: LoadedImage | null }
   | { readonly state: 'failed'; readonly failure: Failure };
 
-interface LoadedImage extends ImageHead {
-  readonly bytes: Uint8Array<ArrayBuffer>;
-}
+type LoadedImage = ImageHead & Readonly<{ bytes: Uint8Array<ArrayBuffer> }>;
 
 /** A file that an agent created or changed: its path and, on request, its content as an image or as text. */
 export function ArtifactPreview({ runId, path, note }: Readonly<{ runId: string; path: string; note: string }>) {
@@ -23,11 +21,8 @@ export function ArtifactPreview({ runId, path, note }: Readonly<{ runId: string;
     preview.value = { state: 'loading' };
     try {
       const file = await client.readArtifact({ id: runId, path });
-      preview.value = {
-        state: 'loaded',
-        file,
-        image: isBinary(file.text) ? await loadImage(runId, path, file) : null,
-      };
+      const image = isBinary(file.text) ? await loadImage(runId, path, file) : null;
+      preview.value = { state: 'loaded', file, image };
     } catch (error) {
       preview.value = { state: 'failed', failure: asFailure(error) };
     }

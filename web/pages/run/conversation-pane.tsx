@@ -1,6 +1,5 @@
 import { describeItem, type EndData, type ItemView } from './conversation.js';
-import { listItems, PaneList, type ListedItem, type PaneProps } from './pane-list.js';
-import { Clock } from './clock.js';
+import { listItems, PaneList, type ListedItem, type PaneProps, Clock } from './pane-list.js';
 import type { ComponentChildren } from 'preact';
 import { Badge, labelState, type Tone } from '../../ui/parts.js';
 import { Markdown } from '../../ui/markdown.js';

@@ -9,10 +9,7 @@ export type StreamState =
   | { readonly state: 'opening' | 'live' | 'reconnecting' | 'paused' | 'full' | 'ended' }
   | { readonly state: 'lost'; readonly failure: Failure };
 
-/**
- * The maximum number of events per page, and their maximum total weight (`measureWeight`): a followed run takes at most
- * about 200 MB, however long it runs.
- */
+/** The maximum number of events per page, and their total weight: a followed run takes at most about 200 MB. */
 const MAX_EVENTS = 200_000;
 const MAX_WEIGHT = 128 * 1024 * 1024;
 

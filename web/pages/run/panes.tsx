@@ -8,9 +8,8 @@ import type { TabName } from './open-run.js';
 import { TimelinePane } from './timeline-pane.js';
 import type { RaspEvent } from '../../../src/events/index.js';
 import { JsonTree } from '../../ui/json-tree.js';
-import { Clock, findStart } from './clock.js';
+import { Clock, findStart, PaneList, type PaneProps } from './pane-list.js';
 import { toValueRows } from '../workbench/inspection.js';
-import { PaneList, type PaneProps } from './pane-list.js';
 import { ROW_BYTES } from './raw-bytes.js';
 import { Button } from '../../ui/parts.js';
 import { t } from './texts.js';
@@ -18,10 +17,7 @@ import { t } from './texts.js';
 /** The percentage of the width that the conversation has; the inspector has the rest. */
 const share = signal((5 / 9) * 100);
 
-/**
- * A thin timeline over the full width; below it, the conversation next to the inspector. On a narrow screen, each is a
- * tab. Escape deselects.
- */
+/** A thin timeline above the conversation and the inspector; on a narrow screen, each is a tab. Escape deselects. */
 export function Panes({ run, view, isLive }: PaneProps & Readonly<{ view: RunView }>) {
   const inspector = useInspector(run, view, isLive, isNarrow.value);
   const { tab } = inspector;

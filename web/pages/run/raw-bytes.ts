@@ -246,10 +246,7 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 /** The number of bytes needed before a span to find the start of its first character. */
 export const BYTES_BEFORE = 3;
 
-/**
- * Decodes a span that starts after `before` bytes. A character that crosses its end belongs to the next span; at the end
- * of the stream, it is shown as a replacement character.
- */
+/** Decodes a span that starts after `before` bytes. A character that crosses its end belongs to the next span, if any. */
 export function decodeSpan(bytes: Uint8Array, before: number, isEnd: boolean): string {
   const from = findCharacterStart(bytes, before);
   const to = isEnd ? bytes.length : findCharacterStart(bytes, bytes.length);

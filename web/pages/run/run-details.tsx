@@ -135,10 +135,8 @@ function createSummary(attempt: number, from: number): AttemptSummary {
   return { attempt, from, to: from, ...counts, reply: null, lastText: null, end: null, usage: null };
 }
 
-export function RunResultView({
-  result,
-  refused = [],
-}: Readonly<{ result: Result; refused: RunView['refused_answers'] }>) {
+export function RunResultView(props: Readonly<{ result: Result; refused: RunView['refused_answers'] }>) {
+  const { result, refused = [] } = props;
   const { value, comment, text, error, warnings, repairs = [], process, cached_from, model } = result;
   const { denials = [], diagnostics = [] } = result;
   const otherDiagnostics = diagnostics.filter(({ code }) => !warnings.some((warning) => warning.code === code));
@@ -238,10 +236,8 @@ function NoteList({ title, lines }: Readonly<{ title: string; lines: readonly No
 const MAX_LINES = 50;
 type RunError = NonNullable<NonNullable<RunView['result']>['error']>;
 
-function RunFailureView(props: { readonly error: RunError }) {
-  const {
-    error: { category, cause, http_status, code, message, issues = [], tried = [] },
-  } = props;
+function RunFailureView({ error }: { readonly error: RunError }) {
+  const { category, cause, http_status, code, message, issues = [], tried = [] } = error;
   return (
     <section>
       <h2>{t.error}</h2>

@@ -12,7 +12,7 @@ import { formatCount } from '../../ui/text.js';
 import { findNextError, ITEM_KINDS } from './item-filter.js';
 import { useKeys } from '../../ui/row-table.js';
 import { Select } from '../../ui/form.js';
-import { formatOffset, findEnd, findStart } from './clock.js';
+import { formatOffset, findEnd, findStart } from './pane-list.js';
 import { findFirstAbove } from './byte-ranges.js';
 import './run.css';
 import { t } from './texts.js';

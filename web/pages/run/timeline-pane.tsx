@@ -3,10 +3,9 @@ import type { CSSProperties } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { SafeText, formatDuration } from '../../ui/text.js';
 import { findFirstAbove } from './byte-ranges.js';
-import { findEnd } from './clock.js';
+import { findEnd, listItems, PaneList, type ListedItem, type PaneProps } from './pane-list.js';
 import { measureCall, type Conversation, type Item } from './conversation.js';
 import { findKind, isFailedItem, type ItemKind } from './item-filter.js';
-import { listItems, PaneList, type ListedItem, type PaneProps } from './pane-list.js';
 import { t } from './texts.js';
 
 const GROW_INTERVAL_MS = 1000;
@@ -30,7 +29,20 @@ export function TimelinePane({ run, isLive }: PaneProps) {
   }, [isGrowing]);
   return (
     <div class="timeline">
-      <Axis lengthMs={end - start} />
+      <div class="timeline-axis" aria-hidden="true">
+        <span />
+        <span class="timeline-track">
+          {listMarks(end - start).map(({ at, ms }) => (
+            <span
+              key={ms}
+              class={at > 0.94 ? 'timeline-mark at-end' : 'timeline-mark'}
+              style={{ left: `${at * 100}%` }}
+            >
+              {formatDuration(ms)}
+            </span>
+          ))}
+        </span>
+      </div>
       <PaneList
         run={run}
         isLive={isLive}
@@ -44,21 +56,6 @@ export function TimelinePane({ run, isLive }: PaneProps) {
           return [[...found.dependencies, end, latest], () => <TimelineRow {...axis} {...shared} {...found} />];
         }}
       />
-    </div>
-  );
-}
-
-function Axis({ lengthMs }: Readonly<{ lengthMs: number }>) {
-  return (
-    <div class="timeline-axis" aria-hidden="true">
-      <span />
-      <span class="timeline-track">
-        {listMarks(lengthMs).map(({ at, ms }) => (
-          <span key={ms} class={at > 0.94 ? 'timeline-mark at-end' : 'timeline-mark'} style={{ left: `${at * 100}%` }}>
-            {formatDuration(ms)}
-          </span>
-        ))}
-      </span>
     </div>
   );
 }

@@ -3,8 +3,15 @@ import type { Client } from '../../../src/server/client/index.js';
 import type { Profile } from '../../../src/json/index.js';
 import { getErrorMessage } from '../../../src/base/index.js';
 import { isObject } from '../../app/storage.js';
-import type { FieldErrors, FieldMap } from '../../data/refusal.js';
-import { fillForm, mapPaths, omitUnset, splitLines, type FormOf } from '../../ui/form.js';
+import {
+  fillForm,
+  mapPaths,
+  omitUnset,
+  splitLines,
+  type FormOf,
+  type FieldErrors,
+  type FieldMap,
+} from '../../ui/form.js';
 import { t } from './texts.js';
 
 type RunRequest = Parameters<Client['startRun']>[0]['body'];

@@ -253,11 +253,8 @@ function MarkedText({ text, inspection }: Readonly<{ text: string; inspection: I
   );
 }
 
-function Part(props: Readonly<{ segment: Segment; found: Found }>) {
-  const {
-    segment,
-    found: { candidates, repairs, notes },
-  } = props;
+function Part({ segment, found }: Readonly<{ segment: Segment; found: Found }>) {
+  const { candidates, repairs, notes } = found;
   const candidate = segment.candidate === null ? undefined : candidates.items[segment.candidate];
   const note = segment.note === null ? undefined : notes.items[segment.note];
   const classes = [

@@ -10,7 +10,6 @@ import { useInspection, type InspectionHandle, type InspectionState } from './us
 import { storeTexts, parseOptions, setOptions, schemaInput, openCase, readCase } from './workbench-state.js';
 import { SafeText, formatDuration, formatCount } from '../../ui/text.js';
 import type { Inspection, SchemaProblem } from './inspection.js';
-import type { Suggestion } from './inspect.js';
 import { SCHEMA_EXAMPLES } from './examples.js';
 import { findLineAndColumn } from './locate-path.js';
 import { getErrorMessage } from '../../../src/base/index.js';
@@ -173,7 +172,19 @@ function OutcomeBar({ state }: Readonly<{ state: InspectionState }>) {
         <Outcome inspection={reading.inspection} />
       )}
       {schemaProblem === null ? null : <Badge tone="bad">{t.invalidSchemaShowingThePrevious}</Badge>}
-      {reading === null ? null : <Suggestions suggestions={reading.suggestions} />}
+      {reading === null || reading.suggestions.length === 0 ? null : (
+        <span class="row suggestions" role="group" aria-label={t.suggestedOptions}>
+          <span class="dim">{t.wouldWorkWith}</span>
+          {reading.suggestions.map(({ name, changes }) => (
+            <Button
+              label={t.suggestions[name][0]}
+              key={name}
+              title={t.suggestions[name][1]}
+              onClick={() => setOptions(changes)}
+            />
+          ))}
+        </span>
+      )}
       <span class="end dim" aria-hidden="true">
         {busy ? t.parsing : reading === null ? '' : formatDuration(reading.tookMs)}
       </span>
@@ -206,23 +217,6 @@ function Outcome({ inspection: { outcome, repairs } }: { readonly inspection: In
         </>
       );
   }
-}
-
-function Suggestions({ suggestions }: Readonly<{ suggestions: readonly Suggestion[] }>) {
-  if (suggestions.length === 0) return null;
-  return (
-    <span class="row suggestions" role="group" aria-label={t.suggestedOptions}>
-      <span class="dim">{t.wouldWorkWith}</span>
-      {suggestions.map(({ name, changes }) => (
-        <Button
-          label={t.suggestions[name][0]}
-          key={name}
-          title={t.suggestions[name][1]}
-          onClick={() => setOptions(changes)}
-        />
-      ))}
-    </span>
-  );
 }
 
 function SchemaEditor({ problem }: Readonly<{ problem: SchemaProblem | null }>) {
