@@ -6,10 +6,7 @@ import { asFailure, choosePollDelay, type Failure } from './resource.js';
 import { formatCount, toOneLine } from '../ui/text.js';
 import { t } from '../app/texts.js';
 
-export interface Waiting {
-  readonly entries: readonly WaitingEntry[];
-  readonly complete: boolean;
-}
+export type Waiting = Readonly<{ entries: readonly WaitingEntry[]; complete: boolean }>;
 
 /** The waiting entries, polled for the badge and the title and shared with the pages. Null until the first response. */
 export const waiting = signal<Waiting | null>(null);

@@ -21,10 +21,7 @@ export interface Refusal<Field extends string> {
 }
 
 /** Maps the paths and codes of the server's problems to the fields of a form. */
-export interface FieldMap<Field extends string> {
-  readonly paths: Readonly<Record<string, Field>>;
-  readonly codes: Readonly<Record<string, Field>>;
-}
+export type FieldMap<Field extends string> = Readonly<Record<'paths' | 'codes', Readonly<Record<string, Field>>>>;
 
 /** Assigns the server's problems to form fields: by the path of each issue, or else by code. */
 export function readRefusal<Field extends string>(error: unknown, { paths, codes }: FieldMap<Field>): Refusal<Field> {

@@ -40,7 +40,10 @@ function drawBlock(block: Block, index: number): ComponentChildren {
     case 'quote':
       return <blockquote key={index}>{block.blocks.map(drawBlock)}</blockquote>;
     case 'list': {
-      const items = block.items.map((blocks, item) => <li key={item}>{drawItem(blocks)}</li>);
+      // The first paragraph of an item needs no element.
+      const draw = (inner: Block, at: number): ComponentChildren =>
+        at === 0 && inner.kind === 'paragraph' ? inner.children.map(drawInline) : drawBlock(inner, at);
+      const items = block.items.map((blocks, item) => <li key={item}>{blocks.map(draw)}</li>);
       return block.first === null ? (
         <ul key={index}>{items}</ul>
       ) : (
@@ -54,13 +57,6 @@ function drawBlock(block: Block, index: number): ComponentChildren {
     case 'rule':
       return <hr key={index} />;
   }
-}
-
-/** Renders a list item's content; its first paragraph needs no element. */
-function drawItem(blocks: readonly Block[]): ComponentChildren {
-  return blocks.map((block, index) =>
-    index === 0 && block.kind === 'paragraph' ? block.children.map(drawInline) : drawBlock(block, index),
-  );
 }
 
 function MarkdownTable({ rows }: Readonly<{ rows: readonly (readonly (readonly Inline[])[])[] }>) {

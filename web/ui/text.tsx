@@ -197,11 +197,7 @@ export function formatMoney(dollars: number): string {
 }
 
 /** A sum in US dollars: a lower bound if it is not complete, and approximate if a part of it is estimated. */
-export interface Cost {
-  readonly value: number;
-  readonly isComplete: boolean;
-  readonly isEstimate?: boolean;
-}
+export type Cost = Readonly<{ value: number; isComplete: boolean; isEstimate?: boolean }>;
 
 /** Formats a sum of costs, which is unknown if nothing of it is reported. */
 export function formatCost({ value, isComplete, isEstimate = false }: Cost): string {

@@ -53,14 +53,10 @@ export function isFailedItem({ events }: Pick<Conversation, 'events'>, item: Ite
 function isErrorItem({ events }: Pick<Conversation, 'events'>, item: Item): boolean {
   const last = events[item.events.at(-1) ?? 0];
   if (last?.type === 'assistant.tool_call') return last.data.status === 'failed';
-  return last !== undefined && ERROR_TYPES.has(last.type);
+  return last !== undefined && ERROR_TYPES.includes(last.type);
 }
 
-const ERROR_TYPES: ReadonlySet<FcmpEvent['type']> = new Set([
-  'conversation.failed',
-  'diagnostic.warning',
-  'raw.stderr',
-]);
+const ERROR_TYPES: readonly string[] = ['conversation.failed', 'diagnostic.warning', 'raw.stderr'];
 
 const MAX_SEARCHED = 1 << 20;
 const MAX_TEXTS = 5000;

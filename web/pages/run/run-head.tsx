@@ -155,14 +155,12 @@ export function FailureCard(props: Readonly<{ run: OpenRun; view: RunView; stder
 /** Returns advice on a failure: by cause or code if more specific, otherwise by category. */
 export function chooseAdvice({ cause = 'unknown', code, category }: RunError, retries = 0): string {
   if (code === 'OUTPUT_NOT_VALIDATED' && retries > 0) return t.allRetriesWereUsedCompare;
-  return BY_CAUSE[cause] ?? BY_CODE[code] ?? t.adviceByCategory[category];
+  return ADVICE[cause] ?? ADVICE[code] ?? t.adviceByCategory[category];
 }
 
 type RunError = NonNullable<NonNullable<RunView['result']>['error']>;
 
-const BY_CAUSE: Readonly<Partial<Record<NonNullable<RunError['cause']>, string>>> = t.adviceByCause;
-
-const BY_CODE: Readonly<Record<string, string>> = t.adviceByCode;
+const ADVICE: Readonly<Record<string, string | undefined>> = { ...t.adviceByCode, ...t.adviceByCause };
 
 /** The last failed tool call. The line is always shown, because events arrive after the page was drawn. */
 function FailedTool({ run }: Readonly<{ run: OpenRun }>) {

@@ -14,14 +14,14 @@ export interface StreamShare {
   readonly listen: (onEvents: (events: readonly RunEvent[]) => void) => Release;
 }
 
-/** The browser's APIs for locks and messages between tabs of the same origin. */
+/** The browser's APIs for locks and messages between tabs of the same origin. A channel reaches all other tabs. */
 export interface Tabs {
   readonly locks: Pick<LockManager, 'request'>;
-  readonly openChannel: (name: string, onMessage: (message: Message) => void) => Channel;
+  readonly openChannel: (
+    name: string,
+    onMessage: (message: Message) => void,
+  ) => Readonly<{ send: (message: Message) => void; close: () => void }>;
 }
-
-/** A connection to all other tabs that have opened a channel with the same name. */
-type Channel = Readonly<{ send: (message: Message) => void; close: () => void }>;
 
 export type Message =
   /** Sent by a tab that has taken over the stream. */

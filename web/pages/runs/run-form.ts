@@ -16,41 +16,40 @@ import { t } from './texts.js';
 
 type RunRequest = Parameters<Client['startRun']>[0]['body'];
 type RunSpec = RunView['spec'];
-const text = (path: string | null, read: (spec: RunSpec) => string) => ({ path, read });
-const flag = (path: string, read: (spec: RunSpec) => boolean) => ({ path, read });
+const field = <Value extends string | boolean>(path: string | null, read: (spec: RunSpec) => Value) => ({ path, read });
 const limit = (name: keyof NonNullable<RunSpec['limits']>) =>
-  text(`limits.${name}`, ({ limits = {} }) => String(limits[name] ?? ''));
+  field(`limits.${name}`, ({ limits = {} }) => String(limits[name] ?? ''));
 
 /** The fields of the form: the path of each in a spec, and its value for a spec. Values are checked on submit. */
 const RUN_FIELDS = {
-  engine: text('engine', ({ engine }) => engine),
-  prompt: text('prompt', ({ prompt = '' }) => prompt),
-  program: text('command', ({ command = [] }) => command[0] ?? ''),
-  parameters: text(null, ({ command = [] }) => command.slice(1).join('\n')),
-  workdir: text('workdir', ({ workdir }) => workdir),
-  permissions: text('permissions', ({ permissions = 'safe' }) => permissions),
-  mode: text('mode', ({ mode = 'auto' }) => mode),
-  sandbox: text('sandbox', ({ sandbox = 'auto' }) => sandbox),
-  network: text(null, ({ network = 'host' }) => (typeof network === 'string' ? network : 'hosts')),
-  hosts: text('network', ({ network = 'host' }) => (typeof network === 'string' ? '' : network.join(' '))),
-  schema: text('contract', ({ contract }) =>
+  engine: field('engine', ({ engine }) => engine),
+  prompt: field('prompt', ({ prompt = '' }) => prompt),
+  program: field('command', ({ command = [] }) => command[0] ?? ''),
+  parameters: field(null, ({ command = [] }) => command.slice(1).join('\n')),
+  workdir: field('workdir', ({ workdir }) => workdir),
+  permissions: field('permissions', ({ permissions = 'safe' }) => permissions),
+  mode: field('mode', ({ mode = 'auto' }) => mode),
+  sandbox: field('sandbox', ({ sandbox = 'auto' }) => sandbox),
+  network: field(null, ({ network = 'host' }) => (typeof network === 'string' ? network : 'hosts')),
+  hosts: field('network', ({ network = 'host' }) => (typeof network === 'string' ? '' : network.join(' '))),
+  schema: field('contract', ({ contract }) =>
     contract?.schema === undefined ? '' : JSON.stringify(contract.schema, null, 2),
   ),
-  profile: text('contract.profile', ({ contract }) => contract?.profile ?? 'default'),
-  allowPartial: flag('contract.allow_partial', ({ contract }) => contract?.allow_partial ?? false),
-  align: flag('contract.align', ({ contract }) => contract?.align ?? false),
+  profile: field('contract.profile', ({ contract }) => contract?.profile ?? 'default'),
+  allowPartial: field('contract.allow_partial', ({ contract }) => contract?.allow_partial ?? false),
+  align: field('contract.align', ({ contract }) => contract?.align ?? false),
   timeS: limit('time_s'),
   idleS: limit('idle_s'),
   waitS: limit('wait_s'),
   tokens: limit('tokens'),
   cost: limit('cost'),
-  maxRetries: text('max_retries', ({ max_retries = 0 }) => String(max_retries)),
-  model: text('model', ({ model = '' }) => model),
-  env: text('env', ({ env = [] }) => env.join(' ')),
-  cache: text('cache', ({ cache }) => (cache === 'refresh' ? 'refresh' : cache === true ? 'on' : 'off')),
-  inputFiles: text('input_files', ({ input_files = [] }) => input_files.join('\n')),
+  maxRetries: field('max_retries', ({ max_retries = 0 }) => String(max_retries)),
+  model: field('model', ({ model = '' }) => model),
+  env: field('env', ({ env = [] }) => env.join(' ')),
+  cache: field('cache', ({ cache }) => (cache === 'refresh' ? 'refresh' : cache === true ? 'on' : 'off')),
+  inputFiles: field('input_files', ({ input_files = [] }) => input_files.join('\n')),
   /** The last submission's request id; empty once any field was changed. */
-  requestId: text(null, () => ''),
+  requestId: field(null, () => ''),
 };
 
 export type RunForm = FormOf<typeof RUN_FIELDS>;

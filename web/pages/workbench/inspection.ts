@@ -54,16 +54,14 @@ export type ValueView = Readonly<{ rows: readonly ValueRow[]; isTruncated: boole
 
 export type SchemaProblem = Readonly<{ message: string; offset: number | null }>;
 
-type InspectionOutcome =
-  | { readonly status: 'success'; readonly repairLevel: RepairLevel }
-  | { readonly status: 'failed'; readonly code: ParseErrorCode; readonly message: string }
-  | { readonly status: 'comment' };
-
 export type LimitedList<Item> = Readonly<{ items: readonly Item[]; total: number }>;
 
 /** Everything the page shows about one input. All lists are bounded. */
 export interface Inspection {
-  readonly outcome: InspectionOutcome;
+  readonly outcome:
+    | { readonly status: 'success'; readonly repairLevel: RepairLevel }
+    | { readonly status: 'failed'; readonly code: ParseErrorCode; readonly message: string }
+    | { readonly status: 'comment' };
   readonly candidates: LimitedList<CandidateView>;
   readonly repairs: LimitedList<Repair>;
   readonly notes: LimitedList<ValueNote>;
