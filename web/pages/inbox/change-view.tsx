@@ -18,7 +18,7 @@ type Review = Readonly<{ comments: readonly LineComment[]; setComment: ((comment
 export function useChange(issueRef: string | null, runId: string): Resource<Change> {
   return useResource<Change>(`diff ${issueRef ?? ''} ${runId}`, async (signal) =>
     issueRef === null
-      ? new Promise(() => undefined)
+      ? Promise.race<never>([])
       : client.getIssueDiff({ ref: issueRef, query: { run_id: runId }, signal }),
   );
 }

@@ -14,8 +14,8 @@ import {
   mapPaths,
   type FieldErrors,
   type FieldMap,
+  type FormOf,
 } from '../../ui/form.js';
-import type { FormOf } from '../../ui/form.js';
 import { Loaded } from '../../ui/parts.js';
 import { t } from './texts.js';
 

@@ -68,7 +68,7 @@ export function NowPage() {
 
 function Cards({ running, failed, sinks, budgets, schedules, cost }: Awaited<ReturnType<typeof loadNow>>) {
   const list = waiting.value;
-  const dead = deadWorkers.value;
+  const died = deadWorkers.value;
   return (
     <div class="now">
       <div>
@@ -87,8 +87,8 @@ function Cards({ running, failed, sinks, budgets, schedules, cost }: Awaited<Ret
             </Row>
           ))}
         </Card>
-        <Card title={t.deadWorkers} count={dead.length} href="/workers" isBad={dead.length > 0}>
-          {dead.slice(0, ROWS).map((worker) => (
+        <Card title={t.deadWorkers} count={died.length} href="/workers" isBad={died.length > 0}>
+          {died.slice(0, ROWS).map((worker) => (
             <Row
               key={worker.id}
               name={<SafeText as="strong" text={nameWorker(worker)} limit={80} />}

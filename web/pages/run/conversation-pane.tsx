@@ -73,7 +73,11 @@ function chooseTitle(view: ItemView): ComponentChildren {
       return view.stream;
     case 'failed':
       return view.category === 'canceled' ? t.states.canceled : t.states.failed;
-    default:
+    case 'status':
+    case 'reasoning':
+    case 'artifact':
+    case 'diagnostic':
+    case 'completed':
       return labelState(view.kind);
   }
 }
@@ -100,7 +104,11 @@ export function chooseState(view: ItemView, hasRunEnded: boolean): Readonly<{ la
       return { label: view.reason, tone: 'good' };
     case 'failed':
       return { label: view.code, tone: view.category === 'canceled' ? 'plain' : 'bad' };
-    default:
+    case 'start':
+    case 'status':
+    case 'reply':
+    case 'artifact':
+    case 'raw':
       return null;
   }
 }

@@ -16,40 +16,43 @@ import { t } from './texts.js';
 
 type RunRequest = Parameters<Client['startRun']>[0]['body'];
 type RunSpec = RunView['spec'];
-const field = <Value extends string | boolean>(path: string | null, read: (spec: RunSpec) => Value) => ({ path, read });
+const fieldAt = <Value extends string | boolean>(path: string | null, read: (spec: RunSpec) => Value) => ({
+  path,
+  read,
+});
 const limit = (name: keyof NonNullable<RunSpec['limits']>) =>
-  field(`limits.${name}`, ({ limits = {} }) => String(limits[name] ?? ''));
+  fieldAt(`limits.${name}`, ({ limits = {} }) => String(limits[name] ?? ''));
 
 /** The fields of the form: the path of each in a spec, and its value for a spec. Values are checked on submit. */
 const RUN_FIELDS = {
-  engine: field('engine', ({ engine }) => engine),
-  prompt: field('prompt', ({ prompt = '' }) => prompt),
-  program: field('command', ({ command = [] }) => command[0] ?? ''),
-  parameters: field(null, ({ command = [] }) => command.slice(1).join('\n')),
-  workdir: field('workdir', ({ workdir }) => workdir),
-  permissions: field('permissions', ({ permissions = 'safe' }) => permissions),
-  mode: field('mode', ({ mode = 'auto' }) => mode),
-  sandbox: field('sandbox', ({ sandbox = 'auto' }) => sandbox),
-  network: field(null, ({ network = 'host' }) => (typeof network === 'string' ? network : 'hosts')),
-  hosts: field('network', ({ network = 'host' }) => (typeof network === 'string' ? '' : network.join(' '))),
-  schema: field('contract', ({ contract }) =>
+  engine: fieldAt('engine', ({ engine }) => engine),
+  prompt: fieldAt('prompt', ({ prompt = '' }) => prompt),
+  program: fieldAt('command', ({ command = [] }) => command[0] ?? ''),
+  parameters: fieldAt(null, ({ command = [] }) => command.slice(1).join('\n')),
+  workdir: fieldAt('workdir', ({ workdir }) => workdir),
+  permissions: fieldAt('permissions', ({ permissions = 'safe' }) => permissions),
+  mode: fieldAt('mode', ({ mode = 'auto' }) => mode),
+  sandbox: fieldAt('sandbox', ({ sandbox = 'auto' }) => sandbox),
+  network: fieldAt(null, ({ network = 'host' }) => (typeof network === 'string' ? network : 'hosts')),
+  hosts: fieldAt('network', ({ network = 'host' }) => (typeof network === 'string' ? '' : network.join(' '))),
+  schema: fieldAt('contract', ({ contract }) =>
     contract?.schema === undefined ? '' : JSON.stringify(contract.schema, null, 2),
   ),
-  profile: field('contract.profile', ({ contract }) => contract?.profile ?? 'default'),
-  allowPartial: field('contract.allow_partial', ({ contract }) => contract?.allow_partial ?? false),
-  align: field('contract.align', ({ contract }) => contract?.align ?? false),
+  profile: fieldAt('contract.profile', ({ contract }) => contract?.profile ?? 'default'),
+  allowPartial: fieldAt('contract.allow_partial', ({ contract }) => contract?.allow_partial ?? false),
+  align: fieldAt('contract.align', ({ contract }) => contract?.align ?? false),
   timeS: limit('time_s'),
   idleS: limit('idle_s'),
   waitS: limit('wait_s'),
   tokens: limit('tokens'),
   cost: limit('cost'),
-  maxRetries: field('max_retries', ({ max_retries = 0 }) => String(max_retries)),
-  model: field('model', ({ model = '' }) => model),
-  env: field('env', ({ env = [] }) => env.join(' ')),
-  cache: field('cache', ({ cache }) => (cache === 'refresh' ? 'refresh' : cache === true ? 'on' : 'off')),
-  inputFiles: field('input_files', ({ input_files = [] }) => input_files.join('\n')),
+  maxRetries: fieldAt('max_retries', ({ max_retries = 0 }) => String(max_retries)),
+  model: fieldAt('model', ({ model = '' }) => model),
+  env: fieldAt('env', ({ env = [] }) => env.join(' ')),
+  cache: fieldAt('cache', ({ cache }) => (cache === 'refresh' ? 'refresh' : cache === true ? 'on' : 'off')),
+  inputFiles: fieldAt('input_files', ({ input_files = [] }) => input_files.join('\n')),
   /** The last submission's request id; empty once any field was changed. */
-  requestId: field(null, () => ''),
+  requestId: fieldAt(null, () => ''),
 };
 
 export type RunForm = FormOf<typeof RUN_FIELDS>;
