@@ -148,9 +148,6 @@ export type RawText =
   | { readonly state: 'loaded'; readonly text: string }
   | { readonly state: 'loading' | 'truncated' | 'unreadable' };
 
-/** A run's bytes, fetched in blocks when they become visible; only a few blocks stay in memory. */
-export type RawBlocks = ReturnType<typeof createRawBlocks>;
-
 export const BLOCK_BYTES = 64 * 1024;
 const MAX_BLOCKS = 64;
 /** A browser opens at most six connections per server across all tabs, and up to four of them are event streams. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { selectEngine } from '../../data/period.js';
-import { listBars } from './outcome-strip.js';
+import { listBars } from './runs-page.js';
 
 const runs = (engine: string, success: number, failed: number) => ({
   engine,
