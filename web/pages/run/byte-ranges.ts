@@ -88,10 +88,15 @@ function addTo({ from, to, indexes }: Layer, { byte_from, byte_to }: RawRef, ind
   // Nearly all spans belong at the end.
   const at = (from.at(-1) ?? 0) <= byte_from ? from.length : findFirstAbove(from, byte_from);
   if ((to[at - 1] ?? 0) > byte_to || (to[at] ?? byte_to) < byte_to) return false;
-  from.splice(at, 0, byte_from);
-  to.splice(at, 0, byte_to);
-  indexes.splice(at, 0, index);
+  insert(from, at, byte_from);
+  insert(to, at, byte_to);
+  insert(indexes, at, index);
   return true;
+}
+
+function insert(numbers: number[], at: number, value: number): void {
+  if (at === numbers.length) numbers.push(value);
+  else numbers.splice(at, 0, value);
 }
 
 /** Finds the first index whose number, in ascending order, is greater than `value`; otherwise the length. */
