@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { dropNextResponse } from './drop-response.js';
-import { labelState } from '../../web/ui/badge.js';
+import { labelState } from '../../web/ui/parts.js';
 import { waitUntilLoaded } from './wait-until-loaded.js';
 import { until } from './start-site.js';
 import type { Site } from './start-site.js';

@@ -3,7 +3,7 @@ import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { delayedActions } from '../data/delayed-actions.js';
 import { deadWorkers, formatWaiting, hasWorker, waiting, watchWaiting } from '../data/waiting.js';
-import { Loading, Notice, PageNotLoaded } from '../ui/notice.js';
+import { Loading, Notice, PageNotLoaded, Link } from '../ui/parts.js';
 import { lazy } from './lazy.js';
 import { notify } from './notifications.js';
 import { switchLanguage } from './language.js';
@@ -12,10 +12,8 @@ import { followLinks, route } from './router.js';
 import { hasScope, loadSession, watchSession, session, signIn, askForToken, canSignOut, signOut } from './session.js';
 import { listenToKeys, overlay } from './shortcuts.js';
 import { applyTheme, nextTheme, theme } from './theme.js';
-import { Link } from '../ui/button.js';
 import { t } from './texts.js';
 
-/** The console: navigation, one page, and the session. */
 export function App() {
   useEffect(() => {
     const stops = [applyTheme(), followLinks(), listenToKeys(), watchSession()];
@@ -40,20 +38,16 @@ export function App() {
         ) : null}
         {currentSession.state === 'signed-in' ? <Page route={route.value} /> : null}
       </main>
-      {canRead && hasWorker.value === false ? <NoWorkerBanner /> : null}
+      {/* Overlays the bottom of the page, so nothing moves when it appears. */}
+      {canRead && hasWorker.value === false ? (
+        <div class="no-worker" role="alert">
+          <strong>{t.noWorkerIsRunning}</strong>
+          {t.queuedRunsAndOrdersCannot}
+          <a href="/workers">{t.pages.workers}</a>
+        </div>
+      ) : null}
       {delayedActions.value.length === 0 ? null : <PendingActions />}
       {overlay.value === null ? null : <Overlays key={overlay.value} />}
-    </div>
-  );
-}
-
-/** A banner that overlays the bottom of the page, so nothing moves when it appears. */
-function NoWorkerBanner() {
-  return (
-    <div class="no-worker" role="alert">
-      <strong>{t.noWorkerIsRunning}</strong>
-      {t.queuedRunsAndOrdersCannot}
-      <a href="/workers">{t.pages.workers}</a>
     </div>
   );
 }
@@ -182,12 +176,7 @@ function Navigation() {
         </button>
       </nav>
       <div class="navigation-end">
-        <NavigationButton
-          icon="search"
-          label={t.commands}
-          title={t.ctrlK}
-          onClick={() => (overlay.value = 'palette')}
-        />
+        <NavigationButton icon="search" label={t.commands} title="Ctrl+K" onClick={() => (overlay.value = 'palette')} />
         <NavigationButton
           icon="theme"
           label={t.themes[theme.value]}

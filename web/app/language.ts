@@ -22,12 +22,9 @@ export function switchLanguage(): void {
   location.reload();
 }
 
-export type Catalogues<Texts> = Readonly<Record<Language, () => Promise<{ readonly t: Texts }>>>;
+type LoadCatalogue<Texts> = () => Promise<{ readonly t: Texts }>;
 
-/**
- * Loads the texts of a folder: only those of this page's language. A catalogue imports nothing, because the code that
- * waits for it might be in the same chunk as an import.
- */
-export async function loadTexts<Texts>(catalogues: Catalogues<Texts>): Promise<Texts> {
-  return (await catalogues[language]()).t;
+/** Loads the texts in one language. A catalogue imports nothing: the code that waits for it might be in the same chunk. */
+export async function loadTexts<Texts>(english: LoadCatalogue<Texts>, chinese: LoadCatalogue<Texts>): Promise<Texts> {
+  return (await (language === 'en' ? english : chinese)()).t;
 }

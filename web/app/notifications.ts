@@ -36,20 +36,15 @@ export function notify(entries: readonly WaitingEntry[]): void {
 
 /** Shows a notification, once across all tabs: those with the same tag replace each other. */
 function show(title: string, body: string, tag: string, path: string): void {
-  const notification = createNotification(title, { body, tag: `sluice ${tag}` });
-  notification?.addEventListener('click', () => {
-    window.focus();
-    navigate(path);
-    notification.close();
-  });
-}
-
-/** Creates a notification. Browsers on Android have the class but throw; notifications are then turned off. */
-function createNotification(title: string, options: NotificationOptions): Notification | null {
   try {
-    return new Notification(title, options);
+    const notification = new Notification(title, { body, tag: `sluice ${tag}` });
+    notification.addEventListener('click', () => {
+      window.focus();
+      navigate(path);
+      notification.close();
+    });
   } catch {
+    // Browsers on Android have the class but throw.
     isNotifying.value = false;
-    return null;
   }
 }

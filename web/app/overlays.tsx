@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { SafeText } from '../ui/safe-text.js';
+import { SafeText } from '../ui/text.js';
 import { navigate, route } from './router.js';
 import { canSignOut, hasScope, signOut } from './session.js';
 import { overlay } from './shortcuts.js';
@@ -11,7 +11,7 @@ import { switchLanguage } from './language.js';
 import './overlays.css';
 import { delayedActions, dropAction, sendNow, type DelayedAction } from '../data/delayed-actions.js';
 import { getEntryPath } from '../data/waiting.js';
-import { Button } from '../ui/button.js';
+import { Button } from '../ui/parts.js';
 import { t } from './texts.js';
 
 export function Overlays() {
@@ -169,7 +169,8 @@ export function findCommands(text: string, context: CommandContext): readonly Co
   const matches = listCommands(context).filter(({ label }) =>
     words.every((word) => label.toLowerCase().includes(word)),
   );
-  return [...findNamedPage(input), ...matches, ...(input === '' ? [] : [createSearch(input)])];
+  const search = { label: t.searchRunsFor(input), action: { path: `/runs?search=${encodeURIComponent(input)}` } };
+  return [...findNamedPage(input), ...matches, ...(input === '' ? [] : [search])];
 }
 
 function listCommands({ canRun, canSignOut: isSignedIn }: CommandContext): readonly Command[] {
@@ -201,10 +202,6 @@ function findNamedPage(input: string): readonly Command[] {
   return [{ label: t.openIssue(input), action: { path: `/issues/${encodeURIComponent(input)}` } }];
 }
 
-function createSearch(input: string): Command {
-  return { label: t.searchRunsFor(input), action: { path: `/runs?search=${encodeURIComponent(input)}` } };
-}
-
 /** All keyboard shortcuts in the console, grouped by where they work. */
 export const KEYS: readonly {
   readonly title: string;
@@ -213,7 +210,7 @@ export const KEYS: readonly {
   {
     title: t.everywhere,
     keys: [
-      [t.ctrlK, t.openTheCommandPalette],
+      ['Ctrl+K', t.openTheCommandPalette],
       ['?', t.showKeyboardShortcuts],
       ['/', t.goToTheSearchField],
       ['Ctrl+Enter', t.sendTheForm],

@@ -50,17 +50,16 @@ export async function loadSession(): Promise<void> {
 async function readSession(): Promise<Session> {
   try {
     const { name, scopes } = await client.getSession();
-    return scopes.length === 0
-      ? { state: 'signed-out', isExpired: hasExpired(session.value) }
-      : { state: 'signed-in', name, scopes };
+    if (scopes.length > 0) return { state: 'signed-in', name, scopes };
+    // After the first of multiple 401s, the user is already signed out.
+    const { value } = session;
+    return {
+      state: 'signed-out',
+      isExpired: value.state === 'signed-in' || (value.state === 'signed-out' && value.isExpired),
+    };
   } catch (error) {
     return { state: 'unreachable', failure: asFailure(error) };
   }
-}
-
-/** Whether the server ended the session. After the first of multiple 401s, it is already signed out. */
-function hasExpired(previous: Session): boolean {
-  return previous.state === 'signed-in' || (previous.state === 'signed-out' && previous.isExpired);
 }
 
 /** Reads the token from the address that `sluice serve` prints, and removes it from the address bar and the history. */

@@ -26,6 +26,11 @@ export function parseStored(text: string | null): unknown {
   }
 }
 
+/** Whether a value is an object and no list. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 function getStorage(storage: 'local' | 'session'): Storage {
   return storage === 'local' ? localStorage : sessionStorage;
 }

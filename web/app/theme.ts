@@ -5,7 +5,6 @@ type Theme = 'system' | 'light' | 'dark';
 const KEY = 'sluice.theme';
 const THEMES: readonly Theme[] = ['system', 'light', 'dark'];
 
-/** The current theme; changes are persisted. */
 export const theme = signal<Theme>(THEMES.find((name) => name === readStored(KEY)) ?? 'system');
 
 export function nextTheme(current: Theme): Theme {

@@ -13,7 +13,6 @@ export function getServerTime(): number {
   return Date.now() + clockOffsetMs;
 }
 
-/** The client for the server that this page was loaded from. */
 export const client = createClient({
   async fetch(input, init) {
     const response = await (typeof input === 'string' ? fetchUnlessKnown(input, init) : fetch(input, init));

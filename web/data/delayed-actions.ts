@@ -32,7 +32,6 @@ const DELAY_MS = 6000;
 const SENDING_MS = 1500;
 /** An action that is due for longer belongs to a page that was suspended, and its user is no longer there. */
 const MAX_LATE_MS = 10_000;
-const SUSPENDED = t.nothingWasSentThisPage;
 
 /** The unfinished actions, oldest first. They are sent even if the user opens another page. */
 export const delayedActions = signal<readonly DelayedAction[]>([]);
@@ -57,10 +56,7 @@ export function computeDelay(endsAt: readonly number[], now: number): number {
   return Math.max(0, Math.min(DELAY_MS, ...left));
 }
 
-/**
- * Sends an action part by part, unless it is withdrawn within a few seconds: neither a grant nor a delivered comment can
- * be taken back. Nothing is sent once the page is closed, or for a part that has an obstacle.
- */
+/** Sends an action part by part, unless it is withdrawn, the page is closed, or a part has an obstacle: it cannot be undone. */
 export function delayAction(input: {
   readonly title: string;
   readonly parts: readonly DelayedPart[];
@@ -84,7 +80,8 @@ export function delayAction(input: {
   };
   const send = async (): Promise<void> => {
     stop(id);
-    if (Date.now() > dueAt + MAX_LATE_MS) return finish(parts.map((part) => ({ id: part.id, message: SUSPENDED })));
+    if (Date.now() > dueAt + MAX_LATE_MS)
+      return finish(parts.map((part) => ({ id: part.id, message: t.nothingWasSentThisPage })));
     change(id, { state: 'sending' });
     const failures: { id: string; message: string }[] = [];
     for (const part of parts) {
@@ -164,18 +161,10 @@ function dropUnsent(): void {
   for (const { id, state } of delayedActions.value) if (state === 'waiting') dropAction(id);
 }
 
-/** The permission request that an answer belongs to. */
-export interface RequestRef {
-  readonly run: string;
-  readonly interactionId: string;
-  /** The number of the event with the request. */
-  readonly seq: number;
-}
-
 /** Reads the events after a permission request: why an answer must not be sent any more, or null. */
 export async function findAnswerObstacle(
   client: Pick<Client, 'readHistory'>,
-  { run, interactionId, seq }: RequestRef,
+  { run, interactionId, seq }: Readonly<{ run: string; interactionId: string; seq: number }>,
 ): Promise<string | null> {
   let attempt: number | undefined;
   for (let from: string | null = String(seq); from !== null;) {

@@ -1,10 +1,9 @@
 import { startOfStep } from '../../src/base/index.js';
+import type { StatisticsView } from '../../src/server/api/index.js';
 import { t } from '../app/texts.js';
 
-/** A period of statistics, up to now. */
 export type Period = 'day' | 'week' | 'month' | 'quarter';
 
-/** The length of a step of statistics. */
 export type Step = 'hour' | 'day' | 'week';
 
 const HOUR_S = 3600;
@@ -13,15 +12,8 @@ const DAY_S = 24 * HOUR_S;
 /** The length of each step, in seconds. */
 export const STEPS: Readonly<Record<Step, number>> = { hour: HOUR_S, day: DAY_S, week: 7 * DAY_S };
 
-interface PeriodView {
-  readonly label: string;
-  readonly lengthS: number;
-  /** The possible steps, the default first: each gives enough bars to compare, and few enough to distinguish. */
-  readonly steps: readonly Step[];
-}
-
-/** The periods, shortest first. */
-export const PERIODS: Readonly<Record<Period, PeriodView>> = {
+/** The steps: the default first. Each gives enough bars to compare, and few enough to distinguish. */
+export const PERIODS: Readonly<Record<Period, Readonly<{ label: string; lengthS: number; steps: readonly Step[] }>>> = {
   day: { label: t.last24Hours, lengthS: DAY_S, steps: ['hour'] },
   week: { label: t.last7Days, lengthS: 7 * DAY_S, steps: ['day', 'hour'] },
   month: { label: t.last30Days, lengthS: 30 * DAY_S, steps: ['day', 'week'] },
@@ -38,6 +30,19 @@ export function readPeriod(name: string | null): Period {
 export function readStep(period: Period, name: string | null): Step {
   const { steps } = PERIODS[period];
   return steps.find((known) => known === name) ?? steps[0] ?? 'day';
+}
+
+/** Selects an engine's part of statistics; null selects all engines. The inbox is not split by engine. */
+export function selectEngine(statistics: StatisticsView, engine: string | null): StatisticsView {
+  if (engine === null) return statistics;
+  const isOwn = (one: { readonly engine: string }): boolean => one.engine === engine;
+  const buckets = statistics.buckets.map((bucket) => ({
+    ...bucket,
+    runs: bucket.runs.filter(isOwn),
+    usage: bucket.usage.filter(isOwn),
+    drift: bucket.drift.filter(isOwn),
+  }));
+  return { ...statistics, buckets };
 }
 
 /** Builds the query of a period. It starts with a whole step, so bars do not move between polls. */

@@ -2,7 +2,6 @@ import type { Client } from '../../src/server/client/index.js';
 import type { FcmpData, FcmpEvent } from '../../src/events/index.js';
 import { t } from '../app/texts.js';
 
-/** An agent's open question. */
 export interface OpenQuestion {
   readonly interactionId: string;
   /** The number of the event with the question. */
@@ -40,9 +39,6 @@ function findOpenPermission(events: readonly FcmpEvent[]): OpenQuestion | null {
   }
   return null;
 }
-
-/** Shown if {@link isReplaced} returned true and the answer was therefore not sent. */
-export const QUESTION_REPLACED = t.nothingWasSentTheAgent;
 
 /** Whether the agent has asked another question since this one. Misses questions the server does not list yet. */
 export async function isReplaced(

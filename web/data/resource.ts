@@ -22,13 +22,14 @@ export function choosePollDelay(idleMs = getIdleMs(), ms = POLL_MS): number {
   return idleMs > IDLE_AFTER_MS ? Math.max(ms, IDLE_POLL_MS) : ms;
 }
 
-/** Loads a resource; with `live`, also polls it while the page is visible, or `everyMs`. A new `key` drops the old value. */
+/** Loads a resource; with `live`, also polls it while the page is visible, or `everyMs`. A new `key` drops it, except for `last`. */
 export function useResource<Value>(
   key: string,
   load: (signal: AbortSignal) => Promise<Value>,
   { everyMs, live = everyMs !== undefined }: { readonly live?: boolean; readonly everyMs?: number } = {},
-): Resource<Value> {
+): Resource<Value> & { readonly last: Value | null } {
   const value = useSignal<Value | null>(null);
+  const last = useRef<Value | null>(null);
   const failure = useSignal<Failure | null>(null);
   const reloadCount = useSignal(0);
   // After the key changes, the value belongs to another request.
@@ -37,6 +38,7 @@ export function useResource<Value>(
     failure.value = null;
   }, [key]);
   const reloads = reloadCount.value;
+  last.current = value.value ?? last.current;
   useEffect(() => {
     const control = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -61,7 +63,8 @@ export function useResource<Value>(
       clearTimeout(timer);
     };
   }, [key, reloads, live]);
-  return { value: value.value, failure: failure.value, reload: () => (reloadCount.value += 1) };
+  const reload = (): void => void (reloadCount.value += 1);
+  return { value: value.value, last: last.current, failure: failure.value, reload };
 }
 
 /** Sends a request when `run` is called, one at a time, and keeps why it failed. */

@@ -3,13 +3,10 @@ import type { WaitingEntry } from '../../src/server/api/index.js';
 import type { WorkerRecord } from '../../src/store/records/index.js';
 import { client, getServerTime } from './client.js';
 import { asFailure, choosePollDelay, type Failure } from './resource.js';
-import { formatCount, toOneLine } from '../ui/format.js';
+import { formatCount, toOneLine } from '../ui/text.js';
 import { t } from '../app/texts.js';
 
-export interface Waiting {
-  readonly entries: readonly WaitingEntry[];
-  readonly complete: boolean;
-}
+export type Waiting = Readonly<{ entries: readonly WaitingEntry[]; complete: boolean }>;
 
 /** The waiting entries, polled for the badge and the title and shared with the pages. Null until the first response. */
 export const waiting = signal<Waiting | null>(null);
@@ -62,7 +59,8 @@ export function watchWaiting(onNew: (entries: readonly WaitingEntry[]) => void):
     await loadWaiting(control.signal);
     const now = waiting.peek();
     if (previousWaiting !== null && now !== null) {
-      const newEntries = findNew(previousWaiting.entries, now.entries);
+      const known = new Set(previousWaiting.entries.map(({ id }) => id));
+      const newEntries = now.entries.filter(({ id }) => !known.has(id));
       if (newEntries.length > 0) onNew(newEntries);
     }
     if (!document.hidden && performance.now() - workersLoadedAt >= WORKERS_POLL_MS) {
@@ -92,11 +90,6 @@ async function loadWorkers(abort: AbortSignal): Promise<void> {
   } catch {
     // The page already reports that the server does not respond; the state of workers is unknown.
   }
-}
-
-function findNew(previousWaiting: readonly WaitingEntry[], now: readonly WaitingEntry[]): readonly WaitingEntry[] {
-  const knownIds = new Set(previousWaiting.map(({ id }) => id));
-  return now.filter(({ id }) => !knownIds.has(id));
 }
 
 /** Formats the entry count, the same everywhere: empty for zero, `200+` for an incomplete list. */

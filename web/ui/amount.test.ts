@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { formatMoney, formatShort, formatCount, formatBytes, formatUsage } from './format.js';
+import { formatMoney, formatShort, formatCount, formatBytes, formatUsage } from './text.js';
 
 test.each([
   [0, '0'],

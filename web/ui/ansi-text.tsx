@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { MoreCharacters, SafeText } from './safe-text.js';
+import { MoreCharacters, SafeText } from './text.js';
 import './ansi-text.css';
 
 /** Command output with its colours; all other terminal escapes have no effect. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { chooseTone, labelState, listStateOptions } from './badge.js';
+import { chooseTone, labelState, listStateOptions } from './parts.js';
 
 test('states without a tone are plain, even when named like built-in object properties', () => {
   expect([chooseTone('success'), chooseTone('blocked'), chooseTone('running')]).toEqual(['good', 'bad', 'plain']);

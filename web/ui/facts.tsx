@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
-import { SafeText } from './safe-text.js';
+import { SafeText } from './text.js';
 import type { InboxItem } from '../../src/server/api/index.js';
 import { toPath } from '../app/route.js';
-import { Badge } from './badge.js';
+import { Badge } from './parts.js';
 import { t } from '../app/texts.js';
 
 /** A list of names and values. Missing values are skipped, and text may come from an agent. */
@@ -61,7 +61,6 @@ function renderVerdict({ verdict, by }: Pick<Fact, 'verdict' | 'by'>) {
   }
 }
 
-/** The evidence for a decision: each claim with its verdict. */
 export function Verdicts({ evidence }: Readonly<{ evidence: readonly Fact[] }>) {
   return (
     <ul class="notes" aria-label={t.verdicts}>
@@ -76,16 +75,12 @@ export function Verdicts({ evidence }: Readonly<{ evidence: readonly Fact[] }>) 
   );
 }
 
-type Trigger =
-  | { readonly kind: 'run'; readonly runId: string }
-  | { readonly kind: 'item'; readonly itemId: string }
-  | { readonly kind: 'other'; readonly text: string };
-
-export function readTrigger(trigger: string): Trigger {
+/** Reads what triggered a comment: a run, a decision about an inbox item, or something else. */
+export function readTrigger(trigger: string) {
   const [, name, id = ''] = /^(workrun|resolve):(.+)$/su.exec(trigger) ?? [];
-  if (name === 'workrun') return { kind: 'run', runId: id };
-  if (name === 'resolve') return { kind: 'item', itemId: id };
-  return { kind: 'other', text: trigger };
+  if (name === 'workrun') return { kind: 'run', runId: id } as const;
+  if (name === 'resolve') return { kind: 'item', itemId: id } as const;
+  return { kind: 'other', text: trigger } as const;
 }
 
 /** Links to a run's exports: a report and, once the run has ended, a test case. */
@@ -106,10 +101,6 @@ export function RunExports({ id, hasEnded }: Readonly<{ id: string; hasEnded: bo
 }
 
 /** Explains why a run's file list is empty, and which host might have the files. */
-export function describeMissingFiles({
-  source,
-  host,
-}: Readonly<{ source: string | null; host?: string | undefined }>): string {
-  if (source !== null) return t.theRunProducedNoFiles;
-  return t.filesNotHere(host);
+export function describeMissingFiles(files: Readonly<{ source: string | null; host?: string | undefined }>): string {
+  return files.source === null ? t.filesNotHere(files.host) : t.theRunProducedNoFiles;
 }

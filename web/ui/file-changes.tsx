@@ -1,10 +1,10 @@
-import { SafeText } from './safe-text.js';
+import { SafeText } from './text.js';
 import type { DiffLine, FileChange } from '../../src/base/index.js';
 import './diff.css';
 import { t } from '../app/texts.js';
 
 const INITIAL_LINES = 12;
-const SIGNS = { same: ' ', added: '+', removed: '−' } as const;
+export const SIGNS = { same: ' ', added: '+', removed: '−' } as const;
 
 export function FileChanges({ changes }: Readonly<{ changes: readonly FileChange[] }>) {
   return (

@@ -1,19 +1,54 @@
 import { useSignal } from '@preact/signals';
-import type {
-  ComponentChildren,
-  InputHTMLAttributes,
-  RefObject,
-  TargetedKeyboardEvent,
-  TextareaHTMLAttributes,
-} from 'preact';
+import type { ComponentChildren, InputHTMLAttributes, TargetedKeyboardEvent, TextareaHTMLAttributes } from 'preact';
 import { useRef } from 'preact/hooks';
 import { hasScope } from '../app/session.js';
-import { readRefusal, type FieldErrors, type FieldMap, type Refusal } from '../data/refusal.js';
-import type { Resource } from '../data/resource.js';
-import { FailureNotice, Loading, Notice, ReadOnly } from './notice.js';
+import { ClientError } from '../../src/server/client/index.js';
+import { asFailure, type Resource } from '../data/resource.js';
+import { FailureNotice, Loading, Notice, ReadOnly, Button } from './parts.js';
 import { useDraft, type DraftFields } from './use-draft.js';
-import { Button } from './button.js';
 import { t } from '../app/texts.js';
+
+export type FieldErrors<Name extends string> = Readonly<Partial<Record<Name, string>>>;
+
+/** Why the server refused a form: messages per field, and a message for the rest. */
+export interface Refusal<Field extends string> {
+  readonly code: string;
+  readonly errors: FieldErrors<Field>;
+  /** Null if the field messages cover everything. */
+  readonly message: string | null;
+  /** Whether the server refused. Without a valid response, the request might have been executed. */
+  readonly isCertain: boolean;
+}
+
+/** Maps the paths and codes of the server's problems to the fields of a form. */
+export type FieldMap<Field extends string> = Readonly<Record<'paths' | 'codes', Readonly<Record<string, Field>>>>;
+
+/** Assigns the server's problems to form fields: by the path of each issue, or else by code. */
+export function readRefusal<Field extends string>(error: unknown, { paths, codes }: FieldMap<Field>): Refusal<Field> {
+  const { code, message } = asFailure(error);
+  const errors: Partial<Record<Field, string>> = {};
+  const field = Object.hasOwn(codes, code) ? codes[code] : undefined;
+  if (field !== undefined) errors[field] = message;
+  const issues = error instanceof ClientError ? (error.problem?.issues ?? []) : [];
+  const unassigned = issues.filter((issue) => {
+    const assigned = findField(issue.path, paths);
+    if (assigned === undefined) return true;
+    errors[assigned] ??= issue.message;
+    return false;
+  });
+  const isAssigned = Object.keys(errors).length > 0 && unassigned.length === 0;
+  const status = error instanceof ClientError ? error.status : null;
+  return { code, errors, message: isAssigned ? null : message, isCertain: status !== null && status < 500 };
+}
+
+/** Finds the field for a path, or for its nearest ancestor with a field. */
+function findField<Field extends string>(path: string, paths: Readonly<Record<string, Field>>): Field | undefined {
+  for (let steps = path.split('.'); steps.length > 0; steps = steps.slice(0, -1)) {
+    const parentPath = steps.join('.');
+    if (Object.hasOwn(paths, parentPath)) return paths[parentPath];
+  }
+  return undefined;
+}
 
 /** An option of a drop-down field: its value, or a value with a different label. */
 export type Option = string | Readonly<{ value: string; label: string }>;
@@ -54,7 +89,6 @@ export function Select(props: {
 /** An option of a choice that explains each option. */
 export type RadioOption = readonly [value: string, label: string, help: string, isDisabled?: boolean];
 
-/** The values and errors of a form, and the function that changes values. */
 export interface FormPart<Fields extends DraftFields> {
   readonly fields: Fields;
   readonly errors: FieldErrors<string & keyof Fields>;
@@ -214,15 +248,6 @@ export function mapPaths<Table extends FieldTable<never>>(
   return Object.fromEntries(pairs) as Readonly<Record<string, string & keyof Table>>;
 }
 
-/** A form that submits to the server, kept as a draft until it was sent. */
-interface RequestForm<Fields extends DraftFields> extends FormPart<Fields> {
-  readonly ref: RefObject<HTMLFormElement>;
-  readonly refusal: Refusal<string & keyof Fields> | null;
-  readonly isSending: boolean;
-  readonly submit: (event: Event) => void;
-  readonly reset: () => void;
-}
-
 /**
  * Submits a form if it has no errors. Server errors are shown next to their fields; the first field with an error gets
  * the focus. The request id is stored before sending, so resubmitting the same form, even after a reload, repeats the
@@ -238,7 +263,7 @@ export function useRequestForm<Fields extends DraftFields & { readonly requestId
   };
   readonly fieldMap: FieldMap<string & keyof Fields>;
   readonly send: (request: Request & { readonly request_id: string }) => Promise<void>;
-}): RequestForm<Fields> {
+}) {
   const { fields: draft, change, discard } = useDraft(input.draft, input.initial);
   const editedNames = useSignal<readonly string[]>([]);
   const refusal = useSignal<Refusal<string & keyof Fields> | null>(null);
@@ -279,17 +304,17 @@ export function useRequestForm<Fields extends DraftFields & { readonly requestId
     errors: wasSubmitted.value ? { ...refusal.value?.errors, ...errors } : ({} as FieldErrors<string & keyof Fields>),
     refusal: refusal.value,
     isSending: isSending.value,
-    edit: (changes) => {
+    edit: (changes: Partial<Fields>): void => {
       editedNames.value = [...editedNames.value, ...Object.keys(changes)];
       change({ ...changes, requestId: '' });
       // The refusal was about the previous values.
       refusal.value = null;
     },
-    submit: (event) => {
+    submit: (event: Event): void => {
       event.preventDefault();
       void submit();
     },
-    reset: () => {
+    reset: (): void => {
       editedNames.value = [];
       discard();
     },
@@ -303,8 +328,8 @@ export function newRequestId(): string {
 }
 
 /** The layout of a form that submits a request: its columns, why it was refused, the buttons, and its effect. */
-export function RequestFormView<Fields extends DraftFields>(props: {
-  readonly form: RequestForm<Fields>;
+export function RequestFormView<Fields extends DraftFields & { readonly requestId: string }>(props: {
+  readonly form: ReturnType<typeof useRequestForm<Fields, unknown>>;
   readonly choices: Resource<unknown>;
   readonly texts: {
     /** Completes "a token that has this scope to …". */
@@ -333,7 +358,11 @@ export function RequestFormView<Fields extends DraftFields>(props: {
         {children}
         <div class="form-end-place">
           <div aria-live="assertive">
-            <RefusalNotice refusal={refusal} title={texts.failureTitle} unansweredTitle={texts.unansweredTitle} />
+            {typeof refusal?.message === 'string' ? (
+              <Notice tone="bad" title={refusal.isCertain ? texts.failureTitle : texts.unansweredTitle}>
+                {refusal.message} <code>{refusal.code}</code>
+              </Notice>
+            ) : null}
             {Object.keys(errors).length > 0 ? <p class="wrong">{t.correctFields(texts.failureTitle)}</p> : null}
           </div>
           <div class="row">
@@ -355,19 +384,4 @@ export function submitByKey(event: TargetedKeyboardEvent<HTMLFormElement>): void
   const isSubmit = event.ctrlKey || event.metaKey;
   if (isSubmit || event.target.tagName === 'INPUT') event.preventDefault();
   if (isSubmit) event.currentTarget.requestSubmit();
-}
-
-/** Shows why a form was refused, unless the messages next to the fields cover everything. */
-function RefusalNotice(props: {
-  readonly refusal: Refusal<string> | null;
-  readonly title: string;
-  readonly unansweredTitle: string;
-}) {
-  const { refusal, title, unansweredTitle } = props;
-  if (typeof refusal?.message !== 'string') return null;
-  return (
-    <Notice tone="bad" title={refusal.isCertain ? title : unansweredTitle}>
-      {refusal.message} <code>{refusal.code}</code>
-    </Notice>
-  );
 }

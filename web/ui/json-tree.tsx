@@ -1,8 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { formatCount } from './format.js';
-import { SafeText } from './safe-text.js';
-import { useMemo } from 'preact/hooks';
-import { Button } from './button.js';
+import { formatCount, SafeText } from './text.js';
 import './json-tree.css';
 import { t } from '../app/texts.js';
 
@@ -33,7 +30,18 @@ function Node({ value, ...props }: NodeProps) {
   return (
     <div class="json-line">
       <Name name={props.name} />
-      <Leaf value={value} />
+      {typeof value === 'string' ? (
+        <span class="json-text">
+          {/* Only ambiguous characters are escaped. */}"
+          <SafeText
+            text={value.replaceAll(/[\\"]/g, String.raw`\$&`).replaceAll('\n', String.raw`\n`)}
+            limit={MAX_STRING_LENGTH}
+          />
+          "
+        </span>
+      ) : (
+        <span class="json-word">{JSON.stringify(value) ?? 'null'}</span>
+      )}
       {props.isLast ? '' : ','}
     </div>
   );
@@ -47,25 +55,6 @@ function Name({ name }: Readonly<{ name: string | null }>) {
       {': '}
     </>
   );
-}
-
-function Leaf({ value }: Readonly<{ value: unknown }>) {
-  if (typeof value === 'string') {
-    return (
-      <span class="json-text">
-        "<SafeText text={escapeText(value)} limit={MAX_STRING_LENGTH} />"
-      </span>
-    );
-  }
-  return <span class="json-word">{JSON.stringify(value) ?? 'null'}</span>;
-}
-
-/** Escapes ambiguous characters; all others are shown unchanged. */
-function escapeText(text: string): string {
-  return text
-    .replaceAll('\\', String.raw`\\`)
-    .replaceAll('"', String.raw`\"`)
-    .replaceAll('\n', String.raw`\n`);
 }
 
 function Branch({ name, value, open, depth, isLast }: NodeProps<object>) {
@@ -144,56 +133,9 @@ function listMembers(value: object, visibleCount: number): readonly (readonly [s
     .map((key) => [key, Reflect.get(value, key)] as const);
 }
 
-/** Shows the start of an agent's value as JSON, or of a string unchanged, with a button for more. */
-export function ValueText({ value, limit = 1000 }: Readonly<{ value: unknown; limit?: number }>) {
-  const visibleLength = useSignal(limit);
-  const { text, isShortened } = useMemo(() => formatValue(value, visibleLength.value), [value, visibleLength.value]);
+/** A value that is no object: a string unchanged, anything else as JSON. */
+export function ValueText({ value, limit }: Readonly<{ value: unknown; limit: number }>) {
   return (
-    <pre class="value">
-      <SafeText text={text} limit={visibleLength.value} />
-      {isShortened ? <Button label={t.moreOfValue} class="link" onClick={() => (visibleLength.value *= 8)} /> : null}
-    </pre>
+    <SafeText as="pre" class="value" text={typeof value === 'string' ? value : JSON.stringify(value)} limit={limit} />
   );
-}
-
-type FormattedValue = Readonly<{ text: string; isShortened: boolean }>;
-const MAX_FORMAT_DEPTH = 100;
-
-/** Formats a value as indented JSON, or a string unchanged, of at most `limit` characters: tools print megabytes. */
-export function formatValue(value: unknown, limit: number): FormattedValue {
-  if (typeof value === 'string') return { text: value.slice(0, limit), isShortened: value.length > limit };
-  const parts: string[] = [];
-  let room = limit;
-  let isShortened = false;
-  function add(text: string): void {
-    if (text.length > room) isShortened = true;
-    parts.push(isShortened ? text.slice(0, room) : text);
-    room -= Math.min(room, text.length);
-  }
-  function write(part: unknown, indent: string): void {
-    if (isShortened) return;
-    if (typeof part === 'string') return add(JSON.stringify(part.length > limit ? part.slice(0, limit) : part));
-    if (typeof part !== 'object' || part === null) return add(JSON.stringify(part) ?? 'null');
-    const isList = Array.isArray(part);
-    const [begin, end] = isList ? ['[', ']'] : ['{', '}'];
-    const inner = `${indent}  `;
-    let isFirst = true;
-    if (inner.length > MAX_FORMAT_DEPTH * 2) return add('…');
-    add(begin);
-    for (const [key, child] of listEntries(part)) {
-      if (isShortened) return;
-      add(isFirst ? `\n${inner}` : `,\n${inner}`);
-      if (!isList) add(`${JSON.stringify(key)}: `);
-      write(child, inner);
-      isFirst = false;
-    }
-    add(isFirst ? end : `\n${indent}${end}`);
-  }
-  write(value, '');
-  return { text: parts.join(''), isShortened };
-}
-
-function* listEntries(value: object): Generator<readonly [string | number, unknown], void> {
-  if (Array.isArray(value)) yield* value.entries();
-  else for (const key of Object.keys(value)) yield [key, Reflect.get(value, key)];
 }

@@ -4,10 +4,9 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { query, setQuery } from '../app/router.js';
 import { useLiveList, type LiveListView, type Page, type PageInput, type Resource } from '../data/resource.js';
 import { Select, type Option } from './form.js';
-import { formatCount, formatDay, formatTimeZone } from './format.js';
-import { FailureNotice, Loaded, Loading, UpToDate } from './notice.js';
+import { formatCount, formatDay, formatTimeZone } from './text.js';
+import { FailureNotice, Loaded, Loading, UpToDate, Button } from './parts.js';
 import { isReading, RowTable, useRowKeys, type Column } from './row-table.js';
-import { Button } from './button.js';
 import { t } from '../app/texts.js';
 
 /** A filter stored in the query under `name`. `label` is null for a filter without a field, which links set. */
@@ -91,11 +90,8 @@ export function FilterField({ filter }: Readonly<{ filter: Filter }>) {
 
 const DEBOUNCE_MS = 250;
 
-function FilterText(props: Readonly<{ filter: Filter; label: string }>) {
-  const {
-    filter: { name, kind, placeholder = '' },
-    label,
-  } = props;
+function FilterText({ filter, label }: Readonly<{ filter: Filter; label: string }>) {
+  const { name, kind, placeholder = '' } = filter;
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const field = useRef<HTMLInputElement>(null);
   const value = query.value.get(name) ?? '';
@@ -285,13 +281,17 @@ export function ListFrame<Item>(props: {
     return <FailureNotice title={t.cannotLoadItems(name)} failure={failure} reload={refresh} />;
   }
   const count = list.items.length;
+  const showNew = (): void => {
+    scrollTo(0, 0);
+    refresh();
+  };
   return (
     <section aria-label={t.itemsLabels[itemName]} aria-busy={isStale}>
       <div class="list-head">
         <p class="dim">{t.listed(itemName, count, formatCount(count), { isAll: list.next === null, order })}</p>
         {summarize === undefined ? null : <p class="list-sum">{summarize(list.items)}</p>}
         <span aria-live="polite">
-          <button type="button" class="new-count" hidden={list.newCount === 0} onClick={() => showNew(refresh)}>
+          <button type="button" class="new-count" hidden={list.newCount === 0} onClick={showNew}>
             {t.showNew(list.newCount)}
           </button>
         </span>
@@ -311,9 +311,4 @@ export function ListFrame<Item>(props: {
       )}
     </section>
   );
-}
-
-function showNew(refresh: () => void): void {
-  scrollTo(0, 0);
-  refresh();
 }

@@ -158,33 +158,24 @@ export function createListViewport(estimate: number, draw: () => void) {
 }
 
 type RowRange = readonly [from: number, to: number];
-type ChosenRows = Readonly<{ rows: readonly number[]; missing: number }>;
 
 /** Chooses the rows to draw: those already in the page, and as many others as granted, visible ones first. */
-export function chooseRows({
-  visible,
-  around,
-  isDrawn,
-  grantRows,
-}: {
+export function chooseRows(list: {
   readonly visible: RowRange;
   readonly around: RowRange;
   readonly isDrawn: (index: number) => boolean;
   readonly grantRows: (requestedRows: number) => number;
-}): ChosenRows {
-  const indexes = listIndexes(around);
-  const isVisible = (index: number): boolean => index >= visible[0] && index <= visible[1];
-  const newRows = indexes.filter((index) => !isDrawn(index));
+}) {
+  const [[firstVisible, lastVisible], [from, to]] = [list.visible, list.around];
+  const indexes = Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index);
+  const isVisible = (index: number): boolean => index >= firstVisible && index <= lastVisible;
+  const newRows = indexes.filter((index) => !list.isDrawn(index));
   const requestedRows = [...newRows.filter(isVisible), ...newRows.filter((index) => !isVisible(index))];
-  const grantedRows = new Set(requestedRows.slice(0, grantRows(requestedRows.length)));
+  const grantedRows = new Set(requestedRows.slice(0, list.grantRows(requestedRows.length)));
   return {
-    rows: indexes.filter((index) => isDrawn(index) || grantedRows.has(index)),
+    rows: indexes.filter((index) => list.isDrawn(index) || grantedRows.has(index)),
     missing: requestedRows.length - grantedRows.size,
   };
-}
-
-function listIndexes([from, to]: RowRange): readonly number[] {
-  return Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index);
 }
 
 /** The maximum height of the scrolled element. Browsers cannot draw elements much taller than twice this. */
@@ -203,17 +194,18 @@ export function createListScale(total: number, view: number, maxHeight = MAX_HEI
   };
 }
 
-interface FrameScheduler {
-  /** Runs a function after the next frame, in a separate task: creating and laying out rows takes too long in one. */
-  readonly afterFrame: (run: () => void) => void;
-  readonly afterTask: (run: () => void) => void;
-}
-
 /** A mouse wheel scrolls about three rows into view per frame; after a jump, the last rows appear a frame later. */
 const MAX_ROWS_PER_FRAME = 8;
 
 /** Limits how many rows all lists on a page create per frame; waiting lists are drawn one after another. */
-export function createRowBudget({ afterFrame, afterTask }: FrameScheduler, limit = MAX_ROWS_PER_FRAME) {
+export function createRowBudget(
+  scheduler: {
+    /** Runs a function after the next frame, in a separate task: creating and laying out rows takes too long in one. */
+    readonly afterFrame: (run: () => void) => void;
+    readonly afterTask: (run: () => void) => void;
+  },
+  limit = MAX_ROWS_PER_FRAME,
+) {
   const waiting = new Set<() => void>();
   let remaining = limit;
   let isDue = false;
@@ -223,7 +215,7 @@ export function createRowBudget({ afterFrame, afterTask }: FrameScheduler, limit
   function schedule(): void {
     if (isDue) return;
     isDue = true;
-    afterFrame(next);
+    scheduler.afterFrame(next);
   }
   function next(): void {
     isDue = false;
@@ -233,7 +225,7 @@ export function createRowBudget({ afterFrame, afterTask }: FrameScheduler, limit
     waiting.delete(draw);
     draw();
     // Scrolling in the next frame must not wait for the rows of this one.
-    afterTask(reset);
+    scheduler.afterTask(reset);
     if (waiting.size > 0) schedule();
   }
   return {

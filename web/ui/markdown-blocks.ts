@@ -183,7 +183,7 @@ function findEnd(lines: readonly string[], from: number, continues: (line: strin
 /** The inline content of Markdown. Addresses are plain text; the renderer turns them into links. */
 export type Inline =
   | string
-  | { readonly kind: 'strong' | 'emphasis' | 'strike'; readonly children: readonly Inline[] }
+  | { readonly kind: 'strong' | 'em' | 's'; readonly children: readonly Inline[] }
   | { readonly kind: 'code'; readonly text: string }
   | { readonly kind: 'link' | 'image'; readonly address: string; readonly children: readonly Inline[] };
 
@@ -273,7 +273,7 @@ export function readInlines(text: string, budget: MarkdownBudget = { nodes: 1000
     const canClose = !mark.startsWith('_') || /[\s.,;:!?)\]}*~]/.test(after);
     const openedMark = before.trim() === '' || !canClose ? undefined : close((other) => other === mark);
     if (openedMark !== undefined) {
-      const kind = mark === '~~' ? 'strike' : mark.length === 2 ? 'strong' : 'emphasis';
+      const kind = mark === '~~' ? 's' : mark.length === 2 ? 'strong' : 'em';
       add({ kind, children: openedMark.children }, at + mark.length);
       return true;
     }

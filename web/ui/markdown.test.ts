@@ -6,7 +6,7 @@ describe('inline Markdown', () => {
   test.each<[string, readonly Inline[]]>([
     ['plain', ['plain']],
     ['**bold** and *soft*', [strong('bold'), ' and ', soft('soft')]],
-    ['__bold__ _soft_ ~~gone~~', [strong('bold'), ' ', soft('soft'), ' ', { kind: 'strike', children: ['gone'] }]],
+    ['__bold__ _soft_ ~~gone~~', [strong('bold'), ' ', soft('soft'), ' ', { kind: 's', children: ['gone'] }]],
     ['**bold with *soft* in it**', [{ kind: 'strong', children: ['bold with ', soft('soft'), ' in it'] }]],
     ['a `code *span*` b', ['a ', { kind: 'code', text: 'code *span*' }, ' b']],
     ['``a ` b``', [{ kind: 'code', text: 'a ` b' }]],
@@ -138,7 +138,7 @@ function strong(text: string): Inline {
   return { kind: 'strong', children: [text] };
 }
 function soft(text: string): Inline {
-  return { kind: 'emphasis', children: [text] };
+  return { kind: 'em', children: [text] };
 }
 function link(address: string, ...children: string[]): Inline {
   return { kind: 'link', address, children };

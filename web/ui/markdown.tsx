@@ -1,9 +1,9 @@
-import type { ComponentChildren } from 'preact';
+import { createElement, type ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { useSignal } from '@preact/signals';
 import { readBlocks, type Block, type Inline } from './markdown-blocks.js';
-import { SafeText } from './safe-text.js';
-import { Button } from './button.js';
+import { SafeText } from './text.js';
+import { Button } from './parts.js';
 import './markdown.css';
 import { t } from '../app/texts.js';
 
@@ -40,7 +40,10 @@ function drawBlock(block: Block, index: number): ComponentChildren {
     case 'quote':
       return <blockquote key={index}>{block.blocks.map(drawBlock)}</blockquote>;
     case 'list': {
-      const items = block.items.map((blocks, item) => <li key={item}>{drawItem(blocks)}</li>);
+      // The first paragraph of an item needs no element.
+      const draw = (inner: Block, at: number): ComponentChildren =>
+        at === 0 && inner.kind === 'paragraph' ? inner.children.map(drawInline) : drawBlock(inner, at);
+      const items = block.items.map((blocks, item) => <li key={item}>{blocks.map(draw)}</li>);
       return block.first === null ? (
         <ul key={index}>{items}</ul>
       ) : (
@@ -54,13 +57,6 @@ function drawBlock(block: Block, index: number): ComponentChildren {
     case 'rule':
       return <hr key={index} />;
   }
-}
-
-/** Renders a list item's content; its first paragraph needs no element. */
-function drawItem(blocks: readonly Block[]): ComponentChildren {
-  return blocks.map((block, index) =>
-    index === 0 && block.kind === 'paragraph' ? block.children.map(drawInline) : drawBlock(block, index),
-  );
 }
 
 function MarkdownTable({ rows }: Readonly<{ rows: readonly (readonly (readonly Inline[])[])[] }>) {
@@ -102,11 +98,9 @@ function drawInline(inline: Inline, index: number): ComponentChildren {
   if (typeof inline === 'string') return <SafeText key={index} text={inline} />;
   switch (inline.kind) {
     case 'strong':
-      return <strong key={index}>{inline.children.map(drawInline)}</strong>;
-    case 'emphasis':
-      return <em key={index}>{inline.children.map(drawInline)}</em>;
-    case 'strike':
-      return <s key={index}>{inline.children.map(drawInline)}</s>;
+    case 'em':
+    case 's':
+      return createElement(inline.kind, { key: index }, inline.children.map(drawInline));
     case 'code':
       return (
         <code key={index}>
@@ -134,6 +128,10 @@ function AgentLink({ address, children }: Readonly<{ address: string; children?:
   const isConfirming = useSignal(false);
   const target = resolveWebAddress(address);
   const hasText = Array.isArray(children) && children.length > 0;
+  const open = (to: string): void => {
+    window.open(to, '_blank', 'noopener,noreferrer');
+    isConfirming.value = false;
+  };
   return (
     <span class="agent-link">
       {children}
@@ -142,7 +140,7 @@ function AgentLink({ address, children }: Readonly<{ address: string; children?:
       {target === null ? null : isConfirming.value ? (
         <span class="agent-question" role="group" aria-label={t.openTheLink}>
           <SafeText text={t.openTarget(target)} limit={300} />{' '}
-          <Button label={t.openInANewTab} onClick={() => openTarget(target, () => (isConfirming.value = false))} />{' '}
+          <Button label={t.openInANewTab} onClick={() => open(target)} />{' '}
           <Button label={t.cancel} onClick={() => (isConfirming.value = false)} />
         </span>
       ) : (
@@ -155,11 +153,6 @@ function AgentLink({ address, children }: Readonly<{ address: string; children?:
       )}
     </span>
   );
-}
-
-function openTarget(target: string, done: () => void): void {
-  window.open(target, '_blank', 'noopener,noreferrer');
-  done();
 }
 
 /** Resolves an address as the browser would, which exposes look-alike host names; null if it is not a web address. */

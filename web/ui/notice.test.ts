@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { omitApiHint } from './notice.js';
+import { omitApiHint } from './parts.js';
 
 test.each([
   ['Run not found. GET /v1/runs lists all runs.', 'Run not found.'],

@@ -3,9 +3,8 @@ import { hasScope } from '../app/session.js';
 import { client } from '../data/client.js';
 import { useAction } from '../data/resource.js';
 import { loadWaiting } from '../data/waiting.js';
-import { Button } from './button.js';
-import { formatCount } from './format.js';
-import { SafeText } from './safe-text.js';
+import { Button } from './parts.js';
+import { formatCount, SafeText } from './text.js';
 import { t } from '../app/texts.js';
 
 /** The redeliveries that were requested on this page: how many comments each sink had queued. */

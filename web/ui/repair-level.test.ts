@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isOnlyExtracted } from './badge.js';
+import { isOnlyExtracted } from './parts.js';
 
 test.each([
   ['deterministic_generic', ['extracted'], true],

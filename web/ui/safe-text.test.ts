@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { makeVisible } from './safe-text.js';
+import { makeVisible } from './text.js';
 
 const render = (text: string): string =>
   makeVisible(text)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatDuration, formatMoment, formatWait } from './format.js';
+import { formatDuration, formatMoment, formatWait } from './text.js';
 
 test.each([
   [0, '0 ms'],

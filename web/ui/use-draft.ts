@@ -2,14 +2,8 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { parseStored, readStored, writeStored } from '../app/storage.js';
 
-interface Draft<Fields extends DraftFields> {
-  readonly fields: Fields;
-  readonly change: (changes: Partial<Fields>) => void;
-  readonly discard: () => void;
-}
-
 /** Keeps a draft while the tab is open. It survives navigation, reloads and an unreachable server. */
-export function useDraft<Fields extends DraftFields>(name: string, initial: Fields): Draft<Fields> {
+export function useDraft<Fields extends DraftFields>(name: string, initial: Fields) {
   const key = `sluice.draft ${name}`;
   const fields = useSignal<Readonly<{ key: string; value: Fields }>>({
     key,
@@ -22,13 +16,13 @@ export function useDraft<Fields extends DraftFields>(name: string, initial: Fiel
   }, [key]);
   return {
     fields: current,
-    change: (changes) => {
+    change: (changes: Partial<Fields>): void => {
       const stored = fields.peek();
       const next = { ...(stored.key === key ? stored.value : current), ...changes };
       fields.value = { key, value: next };
       writeStored(key, JSON.stringify(next), 'session');
     },
-    discard: () => {
+    discard: (): void => {
       fields.value = { key, value: initial };
       writeStored(key, null, 'session');
     },

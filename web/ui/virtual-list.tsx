@@ -2,10 +2,11 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
 import { createListViewport } from './list-viewport.js';
 import { ROW_STEPS } from './row-table.js';
-import { Button } from './button.js';
+import { Button } from './parts.js';
 import { t } from '../app/texts.js';
 
-interface VirtualListProps {
+/** A scrolling list of any length. Rows can have any height; they are measured when they first become visible. */
+export function VirtualList(props: {
   readonly label: string;
   readonly count: number;
   readonly estimate: number;
@@ -17,10 +18,7 @@ interface VirtualListProps {
   readonly active?: number | null;
   /** Called with the row that a key moves to; its element with the class `choose` then gets the focus. */
   readonly onMove?: (index: number) => void;
-}
-
-/** A scrolling list of any length. Rows can have any height; they are measured when they first become visible. */
-export function VirtualList(props: VirtualListProps) {
+}) {
   const { label, count, estimate, row, target = null, follow = false, active = null, onMove } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const [, draw] = useReducer((turn: number, _: null) => turn + 1, 0);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeReason } from './badge.js';
+import { describeReason } from './parts.js';
 
 test.each([
   [{ reason: 'folder', run: null }, 'Waiting for its folder'],

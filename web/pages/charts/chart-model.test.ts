@@ -13,7 +13,8 @@ import {
   formatTimeMark,
 } from './chart-model.js';
 import { sumUsage, sumByDay, toCsv } from './usage.js';
-import { formatCost } from '../../ui/format.js';
+import { selectEngine } from '../../data/period.js';
+import { formatCost } from '../../ui/text.js';
 
 type Bucket = StatisticsView['buckets'][number];
 
@@ -42,7 +43,7 @@ function createStatistics(...buckets: readonly Partial<Bucket>[]): StatisticsVie
 }
 
 function listSeries(statistics: StatisticsView, id: string, engine: string | null = null): Record<string, unknown> {
-  const chart = toCharts(statistics, engine).find((one) => one.id === id);
+  const chart = toCharts(selectEngine(statistics, engine), engine).find((one) => one.id === id);
   return Object.fromEntries((chart?.series ?? []).map(({ label, values }) => [label, values]));
 }
 
@@ -184,7 +185,7 @@ describe('the usage', () => {
   });
 
   it('is summed over the period, most expensive first', () => {
-    expect(sumUsage(statistics, null)).toMatchObject([
+    expect(sumUsage(statistics)).toMatchObject([
       {
         engine: 'claude',
         model: 'opus',
@@ -204,10 +205,10 @@ describe('the usage', () => {
         cost: { value: 0, isComplete: false },
       },
     ]);
-    expect(sumUsage(statistics, 'codex')).toHaveLength(1);
+    expect(sumUsage(selectEngine(statistics, 'codex'))).toHaveLength(1);
   });
 
-  const readCost = (view: StatisticsView) => summarizePeriod(view, null).find(({ label }) => label === 'Cost');
+  const readCost = (view: StatisticsView) => summarizePeriod(view).find(({ label }) => label === 'Cost');
 
   it('has a lower bound as its cost if some runs of a model report none, although others do', () => {
     const mixed = { ...createUsage('claude', 'opus', 2), unpriced_tokens: 5 };
@@ -233,8 +234,8 @@ describe('the usage', () => {
     expect(chart.help).toContain('≈');
     expect(chart.unreported).toEqual([[]]);
     expect(chart.series.map((one) => summarizeSeries(one, chart))).toEqual(['$2.00', '≈ $0.50']);
-    expect(sumUsage(estimated, null).map(({ cost }) => formatCost(cost))).toEqual(['$2.00', '≈ $0.50']);
-    expect(toCsv(sumByDay(estimated, null, 'cost'))).toContain('codex,0.5,0.5,true,true\r\n');
+    expect(sumUsage(estimated).map(({ cost }) => formatCost(cost))).toEqual(['$2.00', '≈ $0.50']);
+    expect(toCsv(sumByDay(estimated, 'cost'))).toContain('codex,0.5,0.5,true,true\r\n');
     const partly = createStatistics({
       usage: [createUsage('claude', 'opus', 2), priced, createUsage('gemini', null, 0)],
     });
@@ -280,7 +281,7 @@ test('a table has the sums by engine and day, and what is not reported is neithe
     { at: '2026-11-15T00:00:00.000Z', usage: [createUsage('claude', 'opus', 0.5)] },
     { at: '2026-11-15T01:00:00.000Z', usage: [createUsage('claude', 'sonnet', 0.25)] },
   ];
-  const table = sumByDay(createStatistics(...hours), null, 'cost');
+  const table = sumByDay(createStatistics(...hours), 'cost');
   expect(table.days).toEqual(['2026-11-14', '2026-11-15']);
   expect(toCsv(table).split('\r\n')).toEqual([
     'engine,2026-11-14,2026-11-15,total,complete,estimated',
@@ -289,6 +290,6 @@ test('a table has the sums by engine and day, and what is not reported is neithe
     'total,2,0.75,2.75,false,false',
     '',
   ]);
-  expect(sumByDay(createStatistics(...hours), null, 'tokens').total).toEqual({ value: 4 * 105, isComplete: true });
+  expect(sumByDay(createStatistics(...hours), 'tokens').total).toEqual({ value: 4 * 105, isComplete: true });
   expect(findChart(createStatistics(...hours), 'cost').unreported).toEqual([['=codex'], [], []]);
 });

@@ -1,5 +1,5 @@
 import type { StatisticsView } from '../../../src/server/api/index.js';
-import { labelState } from '../../ui/badge.js';
+import { labelState } from '../../ui/parts.js';
 import {
   formatCost,
   formatCount,
@@ -9,7 +9,7 @@ import {
   formatMoney,
   formatShort,
   isUnpriced,
-} from '../../ui/format.js';
+} from '../../ui/text.js';
 import { t } from './texts.js';
 import { formatCell, describeCost, getModelLabel, sumRows, sumUsage, type Usage, type UsageRow } from './usage.js';
 
@@ -66,24 +66,21 @@ const REPAIR_LEVELS = [
   ['schema_aligned', 'accent'],
 ] as const;
 
-/** Creates the charts, for one engine or for all. Inbox charts are not split by engine. */
+/** Creates the charts. `engine`: the only one in the statistics, to filter the linked lists; null for all. */
 export function toCharts({ buckets }: StatisticsView, engine: string | null): readonly ChartModel[] {
   const times = buckets.map(({ at }) => Date.parse(at) / 1000);
-  const ofEngine = <One extends { readonly engine: string }>(all: readonly One[]): readonly One[] =>
-    all.filter((one) => engine === null || one.engine === engine);
-  const runsByBucket = buckets.map(({ runs }) => ofEngine(runs));
+  const runsByBucket = buckets.map(({ runs }) => runs);
   const sum = (read: (statistics: RunStatistics) => number): readonly number[] =>
     runsByBucket.map((runs) => runs.reduce((total, statistics) => total + read(statistics), 0));
   const engineFilter: Readonly<Record<string, string>> = engine === null ? {} : { engine };
-  const usageByBucket = buckets.map(({ usage }) => ofEngine(usage));
   const byModel = (read: (usage: Usage) => number): readonly Series[] =>
     createNamedSeries(
-      usageByBucket.map((bucket) => bucket.map((one) => [getModelLabel(one), read(one)])),
+      buckets.map(({ usage }) => usage.map((one) => [getModelLabel(one), read(one)])),
       (label) => toNameFilter(label, 'model'),
     );
   const estimated = new Set(
-    usageByBucket
-      .flat()
+    buckets
+      .flatMap(({ usage }) => usage)
       .filter(({ estimated_cost }) => (estimated_cost ?? 0) > 0)
       .map(getModelLabel),
   );
@@ -97,7 +94,7 @@ export function toCharts({ buckets }: StatisticsView, engine: string | null): re
   });
   const byVersion = createNamedSeries(
     buckets.map(({ drift }) =>
-      ofEngine(drift).map(({ engine: name, engine_version: version, unknown_types, unknown_fields }) => [
+      drift.map(({ engine: name, engine_version: version, unknown_types, unknown_fields }) => [
         `${name} ${version ?? t.versionUnknown}`,
         unknown_types + unknown_fields,
       ]),
@@ -132,7 +129,7 @@ export function toCharts({ buckets }: StatisticsView, engine: string | null): re
       {
         unit: 'money',
         emptyText: t.engineDoesNotReport,
-        unreported: usageByBucket.map((usage) => [...new Set(usage.filter(isUnpriced).map((one) => one.engine))]),
+        unreported: buckets.map(({ usage }) => [...new Set(usage.filter(isUnpriced).map((one) => one.engine))]),
       },
     ),
     chart(
@@ -185,7 +182,10 @@ export function summarizeSeries(series: Series, { unit, isState }: ChartModel): 
   const { values } = series;
   const knownValues = values.filter((value) => value !== null);
   if (isState) return t.now(formatShortValue(values.at(-1) ?? null, unit));
-  if (unit === 'duration') return knownValues.length === 0 ? '' : `~ ${formatValue(findMiddle(knownValues), unit)}`;
+  if (unit === 'duration') {
+    const median = knownValues.toSorted((one, other) => one - other)[Math.floor(knownValues.length / 2)];
+    return median === undefined ? '' : `~ ${formatValue(median, unit)}`;
+  }
   const total = knownValues.reduce((soFar, value) => soFar + value, 0);
   return unit === 'money' ? formatSeriesValue(series, total, unit) : formatShortValue(total, unit);
 }
@@ -212,15 +212,9 @@ export function findAxisEnd(chart: ChartModel): number {
 // `3.5M` from here on.
 const LONG_COUNT = 100_000;
 
-/** Formats a value, a large count shortened. */
 export function formatShortValue(value: number | null, unit: ChartModel['unit']): string {
   if (unit === 'count' && value !== null && value >= LONG_COUNT) return formatShort(value);
   return formatValue(value, unit);
-}
-
-function findMiddle(values: readonly number[]): number {
-  const sorted = values.toSorted((one, other) => one - other);
-  return sorted[Math.floor(sorted.length / 2)] ?? 0;
 }
 
 /** Creates a series for each engine: percentiles of multiple engines cannot be added up. */
@@ -301,17 +295,13 @@ export function buildListPath({ listFilter }: Series, times: readonly number[], 
 
 export function summarizePeriod(
   statistics: StatisticsView,
-  engine: string | null,
 ): readonly Readonly<{ label: string; value: string; note?: string }>[] {
-  const runs = statistics.buckets.flatMap((bucket) =>
-    bucket.runs.filter((one) => engine === null || one.engine === engine),
-  );
-  const count = (read: (outcomes: RunStatistics['outcomes']) => number): number =>
-    runs.reduce((sum, { outcomes }) => sum + read(outcomes), 0);
-  const success = count((outcomes) => outcomes.success);
-  const failed = count((outcomes) => outcomes.failed);
+  const outcomes = statistics.buckets.flatMap(({ runs }) => runs.map((one) => one.outcomes));
+  const count = (read: (counts: RunStatistics['outcomes']) => number): number =>
+    outcomes.reduce((sum, counts) => sum + read(counts), 0);
+  const [success, failed] = [count((counts) => counts.success), count((counts) => counts.failed)];
   const all = count(countRuns);
-  const usage = sumUsage(statistics, engine);
+  const usage = sumUsage(statistics);
   const sum = (read: (row: UsageRow) => number): number => usage.reduce((soFar, row) => soFar + read(row), 0);
   return [
     { label: t.pages.runs, value: formatCount(all) },
@@ -321,11 +311,7 @@ export function summarizePeriod(
       value: success + failed === 0 ? '–' : `${((success / (success + failed)) * 100).toFixed(1)} %`,
     },
     { label: t.tokens, value: formatShort(sum(({ input, output }) => input + output)) },
-    {
-      label: t.cost,
-      value: formatCost(sumRows(usage)),
-      note: describeCost(usage),
-    },
+    { label: t.cost, value: formatCost(sumRows(usage)), note: describeCost(usage) },
     { label: t.waitingItems, value: formatCount(statistics.buckets.at(-1)?.inbox.open ?? 0) },
   ];
 }

@@ -1,4 +1,4 @@
-import { useMemo, useRef } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import type { ComponentChildren, TargetedKeyboardEvent } from 'preact';
 import {
   buildListPath,
@@ -20,16 +20,21 @@ import { MEASURES, sumByDay, toCsv, type Measure, sumRows, sumUsage, type UsageR
 import type { StatisticsView } from '../../../src/server/api/index.js';
 import { query, setQuery } from '../../app/router.js';
 import { client } from '../../data/client.js';
-import { buildStatisticsQuery, PERIOD_NAMES, PERIODS, readPeriod, readStep, STEPS } from '../../data/period.js';
+import {
+  buildStatisticsQuery,
+  PERIOD_NAMES,
+  PERIODS,
+  readPeriod,
+  readStep,
+  selectEngine,
+  STEPS,
+} from '../../data/period.js';
 import { useResource } from '../../data/resource.js';
-import { labelState } from '../../ui/badge.js';
-import { FailureNotice, Loading, Notice } from '../../ui/notice.js';
+import { listStateOptions, FailureNotice, Loading, Notice, Button, CopyButton, Sentence } from '../../ui/parts.js';
 import { Select, type Option } from '../../ui/form.js';
 import { FilterField } from '../../ui/list-page.js';
 import { DataTable } from '../../ui/row-table.js';
-import { Button, CopyButton } from '../../ui/button.js';
-import { SafeText } from '../../ui/safe-text.js';
-import { formatCost, formatCount, type Cost } from '../../ui/format.js';
+import { SafeText, formatCost, formatCount, type Cost } from '../../ui/text.js';
 import { saveAs } from '../run/artifact.js';
 import './charts.css';
 import { t } from './texts.js';
@@ -40,23 +45,19 @@ export function ChartsPage() {
   const engine = query.value.get('engine');
   const statistics = useResource(
     `statistics ${period} ${step}`,
-    (signal) => {
-      const spans = [PERIODS[period].lengthS, STEPS[step]] as const;
-      return client.readStatistics({ query: buildStatisticsQuery(...spans, Date.now()), signal });
+    async (signal) => {
+      const span = buildStatisticsQuery(PERIODS[period].lengthS, STEPS[step], Date.now());
+      return client.readStatistics({ query: span, signal });
     },
     { live: true },
   );
   // The previous period's charts stay until the new ones are loaded.
-  const last = useRef<StatisticsView | null>(null);
-  last.current = statistics.value ?? last.current;
-  const currentStatistics = last.current;
+  const { last } = statistics;
+  const shown = last === null ? null : selectEngine(last, engine);
   // Most responses equal the previous one and need no redraw.
-  const bucketsKey = currentStatistics === null ? null : JSON.stringify(currentStatistics.buckets);
-  const charts = useMemo(
-    () => (currentStatistics === null ? [] : toCharts(currentStatistics, engine)),
-    [bucketsKey, engine],
-  );
-  const engines = currentStatistics === null ? [] : listEngineNames(currentStatistics);
+  const bucketsKey = JSON.stringify(shown?.buckets);
+  const charts = useMemo(() => (shown === null ? [] : toCharts(shown, engine)), [bucketsKey, engine]);
+  const engines = last === null ? [] : listEngineNames(last);
   return (
     <div class="charts">
       <div class="page-head">
@@ -69,7 +70,7 @@ export function ChartsPage() {
           value={period}
           options={PERIOD_NAMES.map((value) => ({ value, label: PERIODS[value].label }))}
         />
-        <Choice name="step" label={t.step} value={step} options={PERIODS[period].steps.map(toOption)} />
+        <Choice name="step" label={t.step} value={step} options={listStateOptions(PERIODS[period].steps)} />
         <FilterField
           filter={{
             name: 'engine',
@@ -84,43 +85,33 @@ export function ChartsPage() {
       )}
       {statistics.value !== null && !charts.some(hasData) ? (
         <Notice tone="plain" title={t.noDataInThisPeriod}>
-          {t.chooseALongerPeriodOr}
-          <a href="/runs">{t.startARun}</a>.
+          <Sentence text={t.chooseALongerPeriodOr} />
         </Notice>
       ) : null}
-      {currentStatistics === null && statistics.failure === null ? (
-        <Loading />
-      ) : (
+      {shown === null && statistics.failure === null ? <Loading /> : null}
+      {shown === null ? null : (
         <div class="chart-page stack" aria-busy={statistics.value === null}>
           <dl class="summary-row">
-            {currentStatistics === null
-              ? null
-              : summarizePeriod(currentStatistics, engine).map(({ label, value, note = '' }) => (
-                  <div key={label} class="card">
-                    <dt>{label}</dt>
-                    <dd>{value}</dd>
-                    {note === '' ? null : <dd class="summary-note">{note}</dd>}
-                  </div>
-                ))}
+            {summarizePeriod(shown).map(({ label, value, note = '' }) => (
+              <div key={label} class="card">
+                <dt>{label}</dt>
+                <dd>{value}</dd>
+                {note === '' ? null : <dd class="summary-note">{note}</dd>}
+              </div>
+            ))}
           </dl>
           <div class="chart-grid">
             {charts.map((chart) => (
               <ChartCard key={chart.id} chart={chart} />
             ))}
           </div>
-          {currentStatistics === null ? null : (
-            <>
-              <DayTableCard statistics={currentStatistics} engine={engine} />
-              <UsageTable rows={sumUsage(currentStatistics, engine)} since={currentStatistics.since} />
-            </>
-          )}
+          <DayTable statistics={shown} />
+          <UsageTable rows={sumUsage(shown)} since={shown.since} />
         </div>
       )}
     </div>
   );
 }
-
-const toOption = (value: string) => ({ value, label: labelState(value) });
 
 function Choice(props: Readonly<{ name: string; label: string; value: string; options: readonly Option[] }>) {
   const { name, label, value, options } = props;
@@ -159,13 +150,11 @@ function chooseColour({ tone }: Series, index: number): string {
   return tone === 'accent' ? `series-${index}` : tone;
 }
 
-/**
- * A bar for each step, stacked if its values add up, on axes of value and time. A bar is a link to the runs behind it;
- * the arrow keys move between bars.
- */
+/** A bar for each step, stacked if its values add up: a link to the runs behind it. The arrow keys move between bars. */
 function Bars({ chart }: Readonly<{ chart: ChartModel }>) {
   const end = findAxisEnd(chart);
   const { times, series, unit, unreported = [] } = chart;
+  // The Tab key reaches the first bar of the last step that has a link.
   const lastStep = times.findLastIndex((_, step) => series.some((one) => hasLink(chart, one, step)));
   return (
     <div class="plot" role="group" aria-label={t.bars}>
@@ -178,8 +167,15 @@ function Bars({ chart }: Readonly<{ chart: ChartModel }>) {
         {times.map((time, step) => (
           <div key={time} class="bar-step">
             {series.map((one, index) => {
+              const value = one.values[step] ?? 0;
+              if (value <= 0) return null;
+              const path = buildListPath(one, times, step);
+              const title = `${describeTime(time)}: ${formatSeriesValue(one, value, unit)} ${one.label.slice(0, 60)}`;
+              const style = { height: `${(value / end) * 100}%` };
+              const shared = { class: `bar ${chooseColour(one, index)}`, style, title };
+              if (path === null) return <span key={one.label} {...shared} />;
               const isFirst = step === lastStep && series.findIndex((other) => hasLink(chart, other, step)) === index;
-              return <Bar key={one.label} chart={chart} index={index} step={step} end={end} isFirst={isFirst} />;
+              return <a key={one.label} {...shared} href={path} aria-label={title} tabIndex={isFirst ? 0 : -1} />;
             })}
             {(unreported[step] ?? []).length === 0 ? null : (
               <span
@@ -201,30 +197,6 @@ function Bars({ chart }: Readonly<{ chart: ChartModel }>) {
 
 function hasLink({ times }: ChartModel, series: Series, step: number): boolean {
   return (series.values[step] ?? 0) > 0 && buildListPath(series, times, step) !== null;
-}
-
-interface BarProps {
-  readonly chart: ChartModel;
-  readonly index: number;
-  readonly step: number;
-  readonly end: number;
-  /** Whether the Tab key reaches this bar. */
-  readonly isFirst: boolean;
-}
-
-function Bar({ chart, index, step, end, isFirst }: BarProps) {
-  const { times, unit } = chart;
-  const series = chart.series[index];
-  const value = series?.values[step] ?? 0;
-  if (series === undefined || value <= 0) return null;
-  const path = buildListPath(series, times, step);
-  const shared = {
-    class: `bar ${chooseColour(series, index)}`,
-    style: { height: `${(value / end) * 100}%` },
-    title: `${describeTime(times[step] ?? 0)}: ${formatSeriesValue(series, value, unit)} ${series.label.slice(0, 60)}`,
-  };
-  if (path === null) return <span {...shared} />;
-  return <a {...shared} href={path} aria-label={shared.title} tabIndex={isFirst ? 0 : -1} />;
 }
 
 function listLinks(step: Element): readonly HTMLElement[] {
@@ -300,10 +272,10 @@ function ChartTable({ chart }: Readonly<{ chart: ChartModel }>) {
 }
 
 /** Cost, tokens or runs by engine and day, with totals; also as a file. */
-function DayTableCard({ statistics, engine }: Readonly<{ statistics: StatisticsView; engine: string | null }>) {
+function DayTable({ statistics }: Readonly<{ statistics: StatisticsView }>) {
   const chosen = query.value.get('measure');
   const measure = (Object.keys(MEASURES) as Measure[]).find((name) => name === chosen) ?? 'cost';
-  const table = sumByDay(statistics, engine, measure);
+  const table = sumByDay(statistics, measure);
   if (table.rows.length === 0) return null;
   const { unit } = MEASURES[measure];
   const format = (sum: Cost): string => {

@@ -1,6 +1,6 @@
 import type { StatisticsView } from '../../../src/server/api/index.js';
 import { groupBy } from '../../../src/base/index.js';
-import { sumCosts, type Cost } from '../../ui/format.js';
+import { sumCosts, type Cost } from '../../ui/text.js';
 import { t } from './texts.js';
 
 export type Usage = StatisticsView['buckets'][number]['usage'][number];
@@ -9,12 +9,11 @@ export function getModelLabel({ engine, model }: Usage): string {
   return `${engine} ${model ?? t.modelUnknown}`;
 }
 
-/** Usage by an engine and a model over the whole period. */
 export type UsageRow = ReturnType<typeof sumUsage>[number];
 
 /** Sums a period's usage by engine and model, most expensive first. */
-export function sumUsage({ buckets }: StatisticsView, engine: string | null) {
-  const all = buckets.flatMap(({ usage }) => usage).filter((one) => engine === null || one.engine === engine);
+export function sumUsage({ buckets }: StatisticsView) {
+  const all = buckets.flatMap(({ usage }) => usage);
   const rows = [...groupBy(all, getModelLabel).values()].map((usage) => {
     const sum = (read: (one: Usage) => number): number => usage.reduce((soFar, one) => soFar + read(one), 0);
     return {
@@ -55,10 +54,9 @@ export const MEASURES = {
 export type Measure = keyof typeof MEASURES;
 
 /** The sums by engine and day. The days are those of the statistics, which begin at midnight UTC. */
-export function sumByDay({ buckets }: StatisticsView, engine: string | null, measure: Measure) {
+export function sumByDay({ buckets }: StatisticsView, measure: Measure) {
   const days = [...new Set(buckets.map(({ at }) => at.slice(0, 10)))];
-  const used = buckets.flatMap(({ at, usage }) => usage.map((one) => ({ day: at.slice(0, 10), one })));
-  const shown = used.filter(({ one }) => engine === null || one.engine === engine);
+  const shown = buckets.flatMap(({ at, usage }) => usage.map((one) => ({ day: at.slice(0, 10), one })));
   const sum = (entries: typeof shown): Cost => MEASURES[measure].sum(entries.map(({ one }) => one));
   const engines = [...new Set(shown.map(({ one }) => one.engine))].sort();
   return {
@@ -85,15 +83,15 @@ export function toCsv({ days, rows, totals, total }: ReturnType<typeof sumByDay>
     ]),
     ['total', ...totals.map(formatSum), formatSum(total), total.isComplete, total.isEstimate ?? false],
   ];
-  return `${lines.map((cells) => cells.map(quoteCell).join(',')).join('\r\n')}\r\n`;
+  return `${lines.map((cells) => cells.map(String).map(quoteCell).join(',')).join('\r\n')}\r\n`;
 }
 
 function formatSum({ value, isComplete }: Cost): string {
   return value === 0 && !isComplete ? '' : String(value);
 }
 
-function quoteCell(cell: string | boolean): string {
-  return /[",\r\n]/.test(String(cell)) ? `"${String(cell).replaceAll('"', '""')}"` : String(cell);
+function quoteCell(cell: string): string {
+  return /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }
 
 /** Formats a name for a cell: names come from engines, and must create neither cells nor formulas. */

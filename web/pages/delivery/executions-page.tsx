@@ -1,13 +1,11 @@
 import type { Client } from '../../../src/server/client/index.js';
 import { query } from '../../app/router.js';
 import { client } from '../../data/client.js';
-import { listStateOptions, StateBadge } from '../../ui/badge.js';
+import { listStateOptions, StateBadge, Link } from '../../ui/parts.js';
 import { Facts, IssueLink, Notes, RunLink, Verdicts } from '../../ui/facts.js';
-import { formatDuration, Timestamp } from '../../ui/format.js';
+import { formatDuration, Timestamp, SafeText } from '../../ui/text.js';
 import { ListPage, readFilters, type Filter } from '../../ui/list-page.js';
 import type { Column } from '../../ui/row-table.js';
-import { SafeText } from '../../ui/safe-text.js';
-import { Link } from '../../ui/button.js';
 import { t } from './texts.js';
 
 type ExecutionQuery = NonNullable<NonNullable<Parameters<Client['listExecutions']>[0]>['query']>;
@@ -77,7 +75,6 @@ const COLUMNS: readonly Column<ExecutionView>[] = [
   },
 ];
 
-/** The permanent list of all executions and their decisions. */
 export function ExecutionsPage() {
   const filter = readExecutionFilter(query.value);
   return (

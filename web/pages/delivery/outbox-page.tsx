@@ -5,15 +5,12 @@ import { toPath } from '../../app/route.js';
 import { hasScope } from '../../app/session.js';
 import { client } from '../../data/client.js';
 import { useAction } from '../../data/resource.js';
-import { listStateOptions, StateBadge } from '../../ui/badge.js';
-import { Button, CopyButton } from '../../ui/button.js';
+import { listStateOptions, StateBadge, Button, CopyButton, Notice } from '../../ui/parts.js';
 import { Facts, IssueLink, readTrigger } from '../../ui/facts.js';
-import { formatCount, Timestamp } from '../../ui/format.js';
+import { formatCount, Timestamp, SafeText } from '../../ui/text.js';
 import { ListPage, type Filter } from '../../ui/list-page.js';
-import { Notice } from '../../ui/notice.js';
 import { Redelivery, redeliveries } from '../../ui/redelivery.js';
 import type { Column } from '../../ui/row-table.js';
-import { SafeText } from '../../ui/safe-text.js';
 import { t } from './texts.js';
 
 const FILTERS: readonly Filter[] = [
@@ -44,7 +41,9 @@ const COLUMNS: readonly Column<OutboxMessage>[] = [
   { name: t.sink, width: '7rem', class: 'nowrap', cell: ({ sink }) => sink },
   {
     name: t.destinationOrError,
-    cell: (message) => <SafeText as="span" class="clip" text={describeDelivery(message)} limit={300} />,
+    cell: ({ state, delivered_to, last_error }) => (
+      <SafeText as="span" class="clip" text={(state === 'delivered' ? delivered_to : last_error) ?? ''} limit={300} />
+    ),
   },
   {
     name: t.states.attempts,
@@ -93,10 +92,6 @@ function FailingSink({ sink: { name, state, open, dead, last_error: error } }: {
       <SafeText text={error ?? ''} limit={300} /> <Redelivery name={name} sink={{ open, dead, error }} />
     </Notice>
   );
-}
-
-function describeDelivery({ state, delivered_to, last_error }: OutboxMessage): string {
-  return (state === 'delivered' ? delivered_to : last_error) ?? '';
 }
 
 function TriggerText({ message }: Readonly<{ message: OutboxMessage }>) {

@@ -2,20 +2,16 @@ import type { SinkState } from '../../../src/store/records/index.js';
 import { hasScope } from '../../app/session.js';
 import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
-import { Badge, labelState } from '../../ui/badge.js';
+import { Badge, labelState, type Tone } from '../../ui/parts.js';
 import { ResourcePage } from '../../ui/list-page.js';
-import type { Tone } from '../../ui/notice.js';
 import { Redelivery, redeliveries } from '../../ui/redelivery.js';
 import { RowTable, type Column } from '../../ui/row-table.js';
-import { SafeText } from '../../ui/safe-text.js';
-import { Timestamp } from '../../ui/format.js';
+import { SafeText, Timestamp } from '../../ui/text.js';
 import { t } from './texts.js';
-
-type SinkRow = ReturnType<typeof listRows>[number];
 
 const TONES: Readonly<Record<SinkState['state'], Tone>> = { waiting: 'plain', failing: 'bad', broken: 'bad' };
 
-const COLUMNS: readonly Column<SinkRow>[] = [
+const COLUMNS: readonly Column<ReturnType<typeof listRows>[number]>[] = [
   {
     name: t.sink,
     width: '18%',
@@ -69,7 +65,6 @@ const COLUMNS: readonly Column<SinkRow>[] = [
   },
 ];
 
-/** The sinks: which of them do not accept comments, and why. */
 export function SinksPage() {
   const isAllowed = hasScope('decide');
   const sinks = useResource(

@@ -2,13 +2,10 @@ import { useSignal } from '@preact/signals';
 import type { Change } from '../../../src/server/api/index.js';
 import { client } from '../../data/client.js';
 import { useResource, type Resource } from '../../data/resource.js';
-import { formatCount } from '../../ui/format.js';
-import { labelState } from '../../ui/badge.js';
-import { Loaded } from '../../ui/notice.js';
-import { SafeText } from '../../ui/safe-text.js';
+import { formatCount, SafeText } from '../../ui/text.js';
+import { labelState, Loaded, Button } from '../../ui/parts.js';
 import { findComment, type LineComment, type LinePosition } from './decision.js';
-import { Button } from '../../ui/button.js';
-import '../../ui/diff.css';
+import { SIGNS } from '../../ui/file-changes.js';
 import { t } from './texts.js';
 
 type ChangedFile = Change['files'][number];
@@ -19,15 +16,13 @@ type Review = Readonly<{ comments: readonly LineComment[]; setComment: ((comment
 
 /** Loads an order's change; loads nothing while the issue is null. */
 export function useChange(issueRef: string | null, runId: string): Resource<Change> {
-  return useResource<Change>(`diff ${issueRef ?? ''} ${runId}`, async (signal) => {
-    if (issueRef !== null) return client.getIssueDiff({ ref: issueRef, query: { run_id: runId }, signal });
-    return new Promise((_, reject) => {
-      signal.addEventListener('abort', () => reject(new Error('aborted')));
-    });
-  });
+  return useResource<Change>(`diff ${issueRef ?? ''} ${runId}`, async (signal) =>
+    issueRef === null
+      ? Promise.race<never>([])
+      : client.getIssueDiff({ ref: issueRef, query: { run_id: runId }, signal }),
+  );
 }
 
-/** An order's change, file by file, with a comment field for each line. */
 export function ChangeView(props: Readonly<{ change: Resource<Change>; review: Review; label?: string }>) {
   const { change, review, label = t.change } = props;
   return (
@@ -75,30 +70,24 @@ function File({ file, opensFiles, review }: Readonly<{ file: ChangedFile; opensF
           {commentCount === 0 ? '' : `, ${t.commentCount(commentCount)}`}
         </span>
       </summary>
-      {isOpen.value ? <Hunks file={file} review={review} /> : null}
+      {isOpen.value && file.binary ? <p class="dim">{t.binaryFileNoLinesTo}</p> : null}
+      {isOpen.value && !file.binary ? (
+        <>
+          {file.hunks.length === 0 && !file.truncated ? <p class="dim">{t.noLinesWereChanged}</p> : null}
+          {file.hunks.map((hunk, index) => (
+            <div key={index} class="hunk" role="group" aria-label={t.hunk(index + 1)}>
+              {hunk.heading === '' ? null : <SafeText as="p" class="dim" text={hunk.heading} />}
+              {hunk.lines.map((line, at) => (
+                <Line key={at} path={file.path} oldPath={file.old_path ?? file.path} line={line} review={review} />
+              ))}
+            </div>
+          ))}
+          {file.truncated ? <p class="dim">{t.notAllChangedLinesAre}</p> : null}
+        </>
+      ) : null}
     </details>
   );
 }
-
-function Hunks({ file, review }: Readonly<{ file: ChangedFile; review: Review }>) {
-  if (file.binary) return <p class="dim">{t.binaryFileNoLinesTo}</p>;
-  return (
-    <>
-      {file.hunks.length === 0 && !file.truncated ? <p class="dim">{t.noLinesWereChanged}</p> : null}
-      {file.hunks.map((hunk, index) => (
-        <div key={index} class="hunk" role="group" aria-label={t.hunk(index + 1)}>
-          {hunk.heading === '' ? null : <SafeText as="p" class="dim" text={hunk.heading} />}
-          {hunk.lines.map((line, at) => (
-            <Line key={at} path={file.path} oldPath={file.old_path ?? file.path} line={line} review={review} />
-          ))}
-        </div>
-      ))}
-      {file.truncated ? <p class="dim">{t.notAllChangedLinesAre}</p> : null}
-    </>
-  );
-}
-
-const SIGNS = { same: ' ', added: '+', removed: '−' } as const;
 
 function Line(props: Readonly<{ path: string; oldPath: string; line: ChangedLine; review: Review }>) {
   const { path, oldPath, line, review } = props;

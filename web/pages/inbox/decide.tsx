@@ -3,9 +3,8 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { InboxItem } from '../../../src/server/api/index.js';
 import { hasScope, isLocal, session } from '../../app/session.js';
 import { client } from '../../data/client.js';
-import { readRefusal, type FieldMap, type Refusal } from '../../data/refusal.js';
-import { bindFields, submitByKey, type FormPart } from '../../ui/form.js';
-import { Notice, ReadOnly } from '../../ui/notice.js';
+import { bindFields, submitByKey, type FormPart, readRefusal, type Refusal } from '../../ui/form.js';
+import { Notice, ReadOnly, Button } from '../../ui/parts.js';
 import { useKeys } from '../../ui/row-table.js';
 import { useDraft } from '../../ui/use-draft.js';
 import {
@@ -17,21 +16,16 @@ import {
   fillResultForm,
   isAcceptable,
   parseResult,
-  formatResult,
   buildResult,
 } from './decision.js';
 import type { DecisionField, ResolutionAction, ResolveBody, LineComment, DecisionFields } from './decision.js';
-import { SafeText } from '../../ui/safe-text.js';
+import { SafeText } from '../../ui/text.js';
 import { ClientError } from '../../../src/server/client/index.js';
-import { Button } from '../../ui/button.js';
 import { delayAction, findDecisionObstacle, findDelayed } from '../../data/delayed-actions.js';
 import { findEntry, loadWaiting, waiting } from '../../data/waiting.js';
 import { t } from './texts.js';
 
-/**
- * The decision: the result to edit and the comment exactly as it will be delivered, and a bar that is always visible,
- * with the action, the reason and the button. It can be withdrawn for a few seconds before it is sent.
- */
+/** The decision: the result to edit, the comment exactly as it will be delivered, and a bar that is always visible. */
 export function Decide(props: {
   readonly item: InboxItem;
   readonly comments: readonly LineComment[];
@@ -95,9 +89,18 @@ export function Decide(props: {
     requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus());
   };
 
-  if (item.resolution !== null) return <UnsentDraft why={fields.why} discard={discard} />;
+  if (item.resolution !== null && fields.why.trim() === '') return null;
+  if (item.resolution !== null) {
+    return (
+      <Notice tone="plain" title={t.alreadySettled} action={{ label: t.discardDraft, run: discard }}>
+        {t.theDecisionIsShownAbove}
+        <q>{fields.why}</q>
+      </Notice>
+    );
+  }
   if (!hasScope('decide')) return <ReadOnly scope="decide" purpose={t.settleItems} />;
-  const refusal = preview.error === null ? null : readRefusal(preview.error, FIELD_MAP);
+  const refusal =
+    preview.error === null ? null : readRefusal<DecisionField>(preview.error, { paths: RESULT_PATHS, codes: {} });
   const errors = {
     ...refusal?.errors,
     ...(wasSubmitted.value ? decision.errors : {}),
@@ -134,8 +137,6 @@ export function Decide(props: {
     </form>
   );
 }
-
-const NOT_ACCEPTABLE = t.notAvailableThisRunHas;
 
 const ACTION_KEYS: Readonly<Record<ResolutionAction, string>> = {
   accept: 'a',
@@ -178,7 +179,7 @@ function DecideBar(props: {
               aria-pressed={action === chosenAction}
               aria-keyshortcuts={ACTION_KEYS[action]}
               disabled={!isOffered}
-              title={isOffered ? undefined : NOT_ACCEPTABLE}
+              title={isOffered ? undefined : t.notAvailableThisRunHas}
               onClick={() => choose(action)}
             >
               {t.actions[action].label} <kbd aria-hidden="true">{ACTION_KEYS[action]}</kbd>
@@ -199,7 +200,7 @@ function DecideBar(props: {
           value={why}
           onInput={({ currentTarget }) => edit({ why: currentTarget.value })}
         />
-        <button type="submit" class="primary" disabled={chosenAction === null || state !== 'open'} title={t.ctrlEnter}>
+        <button type="submit" class="primary" disabled={chosenAction === null || state !== 'open'} title="Ctrl+Enter">
           {state === 'pending'
             ? t.notSentYet
             : state === 'submitting'
@@ -210,18 +211,6 @@ function DecideBar(props: {
         </button>
       </span>
     </div>
-  );
-}
-
-const FIELD_MAP: FieldMap<DecisionField> = { paths: RESULT_PATHS, codes: {} };
-
-function UnsentDraft({ why, discard }: Readonly<{ why: string; discard: () => void }>) {
-  if (why.trim() === '') return null;
-  return (
-    <Notice tone="plain" title={t.alreadySettled} action={{ label: t.discardDraft, run: discard }}>
-      {t.theDecisionIsShownAbove}
-      <q>{why}</q>
-    </Notice>
   );
 }
 
@@ -300,7 +289,7 @@ function ResultFields({
   const { text, area, select, radio } = bindFields(form, 'result-');
   const line = (name: 'pr' | 'commit' | 'testCommand' | 'testEvidence', label: string, help: string) =>
     text(name, label, help, { spellcheck: false });
-  const toJson = (): void => edit({ view: 'json', json: formatResult(buildResult(fields, item)) });
+  const toJson = (): void => edit({ view: 'json', json: JSON.stringify(buildResult(fields, item), null, 2) });
   const toFields = (): void => {
     const parsed = parseResult(fields.json);
     edit({ view: 'fields', ...('result' in parsed ? fillResultForm(parsed.result) : {}) });
@@ -326,10 +315,10 @@ function ResultFields({
         <>
           {area('summary', t.summary, t.whatWasDoneAndWhy, { rows: 4 })}
           <div class="pair">
-            {line('pr', t.pullRequest, t.urlOrNumberAPull)}
-            {line('commit', t.commit, t.hashInTheOrdersRepository)}
+            {line('pr', t.claims.pr, t.urlOrNumberAPull)}
+            {line('commit', t.claims.commit, t.hashInTheOrdersRepository)}
           </div>
-          {radio('tests', t.tests, [
+          {radio('tests', t.claims.tests, [
             ['report', t.testsWereRun, t.enterTheCommandTheResult],
             ['n/a', t.noTests, t.recordedAsNANot],
           ])}

@@ -1,8 +1,8 @@
 import type { InboxItem } from '../../../src/server/api/index.js';
 import type { Client } from '../../../src/server/client/index.js';
-import type { FieldErrors } from '../../data/refusal.js';
-import { parseStored } from '../../app/storage.js';
-import { labelState } from '../../ui/badge.js';
+import { isObject, parseStored } from '../../app/storage.js';
+import { labelState } from '../../ui/parts.js';
+import { omitUnset, type FieldErrors } from '../../ui/form.js';
 import { getErrorMessage } from '../../../src/base/index.js';
 import { t } from './texts.js';
 
@@ -22,7 +22,6 @@ export const EMPTY_RESULT_FORM = {
 type RunRef = Pick<InboxItem, 'issue_ref' | 'run_id'>;
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** The body of `POST /v1/inbox/{id}/resolve`. */
 export type ResolveBody = Parameters<Client['resolveItem']>[0]['body'];
 
 export const EMPTY_DECISION = {
@@ -104,10 +103,10 @@ const TEST_RESULTS = ['pass', 'fail', 'n/a'];
 
 /** Fills the form with an agent's result, strict or repaired; missing fields stay empty. */
 export function fillResultForm(value: unknown): ResultForm {
-  if (!isRecord(value)) return EMPTY_RESULT_FORM;
-  const changes = isRecord(value['changes']) ? value['changes'] : {};
+  if (!isObject(value)) return EMPTY_RESULT_FORM;
+  const changes = isObject(value['changes']) ? value['changes'] : {};
   const { tests } = value;
-  const report = isRecord(tests) ? tests : {};
+  const report = isObject(tests) ? tests : {};
   const outcome = asText(report['result']);
   return {
     pr: asText(changes['pr']),
@@ -129,11 +128,11 @@ export function buildResult(form: ResultForm, { issue_ref, run_id }: RunRef): Js
     issue_ref,
     run_id,
     status: 'ok',
-    changes: omitEmpty({ pr: form.pr.trim(), commit: form.commit.trim() }),
+    changes: omitUnset({ pr: form.pr.trim(), commit: form.commit.trim() }),
     tests:
       form.tests === 'n/a'
         ? 'n/a'
-        : omitEmpty({ command: form.testCommand.trim(), result: form.testResult, evidence: form.testEvidence.trim() }),
+        : omitUnset({ command: form.testCommand.trim(), result: form.testResult, evidence: form.testEvidence.trim() }),
     summary: form.summary,
     ...(questions.length === 0 ? {} : { questions }),
   };
@@ -152,27 +151,14 @@ export function findMissing(form: ResultForm): FieldErrors<ResultField> {
   };
 }
 
-export function formatResult(result: JsonObject): string {
-  return JSON.stringify(result, null, 2);
-}
-
 export function parseResult(text: string): { readonly result: JsonObject } | { readonly error: string } {
   try {
     const value: unknown = JSON.parse(text);
-    if (isRecord(value)) return { result: value };
+    if (isObject(value)) return { result: value };
     return { error: t.theJsonIsNotAn };
   } catch (error) {
     return { error: t.invalidJson(getErrorMessage(error)) };
   }
-}
-
-function omitEmpty(fields: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''));
-}
-
-/** Whether a value is an object; a repaired draft can be any value. */
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function asText(value: unknown): string {
@@ -183,15 +169,14 @@ export type LineComment = NonNullable<Parameters<Client['resolveItem']>[0]['body
 
 export type LinePosition = Pick<LineComment, 'path' | 'line' | 'side'>;
 
-/** Reads a draft's comments; invalid ones are skipped. */
 export function readComments(text: string): readonly LineComment[] {
   const stored = parseStored(text);
   return Array.isArray(stored) ? stored.filter(isComment) : [];
 }
 
 function isComment(value: unknown): value is LineComment {
-  if (typeof value !== 'object' || value === null) return false;
-  const { path, line, side, text } = value as Partial<Record<keyof LineComment, unknown>>;
+  if (!isObject(value)) return false;
+  const { path, line, side, text } = value;
   const hasPosition = typeof path === 'string' && typeof line === 'number' && (side === 'old' || side === 'new');
   return hasPosition && typeof text === 'string';
 }

@@ -1,29 +1,26 @@
 import { canNotify, isNotifying, toggleNotifications } from '../../app/notifications.js';
 import { navigate, query, route } from '../../app/router.js';
 import { getEntryPath, waiting, waitingFailure, loadWaiting } from '../../data/waiting.js';
-import { Loaded, Loading, UpToDate, Notice } from '../../ui/notice.js';
+import { Loaded, Loading, UpToDate, Notice, Badge, labelState, Button, Link } from '../../ui/parts.js';
 import { Item } from './item.js';
 import { Queue } from './queue-list.js';
 import { searchEntries, findNext } from './queue.js';
 import { listDelayedIds } from '../../data/delayed-actions.js';
 import { Redelivery } from '../../ui/redelivery.js';
 import { useRef } from 'preact/hooks';
-import type { InboxItem, WaitingEntry } from '../../../src/server/api/index.js';
+import type { WaitingEntry } from '../../../src/server/api/index.js';
 import { toPath } from '../../app/route.js';
 import { client } from '../../data/client.js';
 import { useLiveList, useResource } from '../../data/resource.js';
-import { Badge, labelState } from '../../ui/badge.js';
 import { ListFrame } from '../../ui/list-page.js';
-import { SafeText } from '../../ui/safe-text.js';
+import { SafeText, Timestamp } from '../../ui/text.js';
 import { isReading, useRowKeys, ROW } from '../../ui/row-table.js';
 import { labelResolution } from './decision.js';
 import type { FcmpEvent } from '../../../src/events/index.js';
 import { findOpenQuestion, type OpenQuestion } from '../../data/read-question.js';
 import { Facts, IssueLink } from '../../ui/facts.js';
 import { Markdown } from '../../ui/markdown.js';
-import { Timestamp } from '../../ui/format.js';
 import { ReplyForm } from '../run/reply-box.js';
-import { Button, Link } from '../../ui/button.js';
 import './inbox.css';
 import { t } from './texts.js';
 
@@ -38,7 +35,14 @@ export function InboxPage() {
           <UpToDate failure={waiting.value === null ? null : waitingFailure.value} live={t.live} />
         )}
         <span class="row end">
-          <NotifyButton />
+          {/* Notifications are off until the user turns them on. */}
+          {canNotify ? (
+            <Button
+              label={isNotifying.value ? t.notificationsOn : t.notifyMe}
+              aria-pressed={isNotifying.value}
+              onClick={() => void toggleNotifications()}
+            />
+          ) : null}
           <nav class="row" aria-label={t.filterByState}>
             <Link
               label={t.states.waiting}
@@ -54,18 +58,6 @@ export function InboxPage() {
       </div>
       {showsSettled ? <SettledItems /> : <WaitingEntries />}
     </>
-  );
-}
-
-/** Notifications are off until the user turns them on. */
-function NotifyButton() {
-  if (!canNotify) return null;
-  return (
-    <Button
-      label={isNotifying.value ? t.notificationsOn : t.notifyMe}
-      aria-pressed={isNotifying.value}
-      onClick={() => void toggleNotifications()}
-    />
   );
 }
 
@@ -114,10 +106,48 @@ function openNext(id: string): void {
 
 function SettledItems() {
   const id = findItemId();
+  const rows = useRef<HTMLUListElement>(null);
+  const items = useLiveList(
+    'settled',
+    async (page, signal) => client.listInbox({ query: { ...page, settled: 'true' }, signal }),
+    (item) => item.id,
+    () => isReading(rows.current),
+  );
+  useRowKeys(rows);
   return (
     <div class={id === null ? 'inbox' : 'inbox has-item'}>
       <div class="inbox-list">
-        <InboxList chosen={id} />
+        <ListFrame
+          listView={items}
+          itemName="item"
+          order={t.mostRecentlySettledFirst}
+          limitHint={t.tooManyItemsToList}
+          empty={<p>{t.noSettledItemsYetHuman}</p>}
+        >
+          {(shown) => (
+            <ul ref={rows} class="list inbox-rows">
+              {shown.map((item) => (
+                <li key={item.id} class={item.id === id ? 'entry chosen' : 'entry'}>
+                  <a
+                    {...ROW}
+                    class="entry-link"
+                    href={`${toPath({ page: 'inbox', id: item.id })}?show=settled`}
+                    aria-current={item.id === id ? 'true' : undefined}
+                  >
+                    <span class="row">
+                      <strong>{item.issue_ref}</strong>
+                      <span class="end">
+                        {item.resolution === null ? null : <Badge>{labelResolution(item.resolution.action)}</Badge>}
+                      </span>
+                    </span>
+                    <SafeText as="span" class="clip" text={item.reason} limit={300} />
+                    <SafeText as="code" class="dim" text={item.result_code} />
+                  </a>
+                </li>
+              ))}
+            </ul>
+          )}
+        </ListFrame>
       </div>
       <div class="inbox-detail">
         {id === null ? (
@@ -130,54 +160,8 @@ function SettledItems() {
   );
 }
 
-export function InboxList({ chosen }: Readonly<{ chosen: string | null }>) {
-  const rows = useRef<HTMLUListElement>(null);
-  const items = useLiveList(
-    'settled',
-    async (page, signal) => client.listInbox({ query: { ...page, settled: 'true' }, signal }),
-    (item) => item.id,
-    () => isReading(rows.current),
-  );
-  useRowKeys(rows);
-  return (
-    <ListFrame
-      listView={items}
-      itemName="item"
-      order={t.mostRecentlySettledFirst}
-      limitHint={t.tooManyItemsToList}
-      empty={<p>{t.noSettledItemsYetHuman}</p>}
-    >
-      {(shown) => (
-        <ul ref={rows} class="list inbox-rows">
-          {shown.map((item) => (
-            <Entry key={item.id} item={item} isChosen={item.id === chosen} />
-          ))}
-        </ul>
-      )}
-    </ListFrame>
-  );
-}
-
-function Entry({ item, isChosen }: Readonly<{ item: InboxItem; isChosen: boolean }>) {
-  const path = `${toPath({ page: 'inbox', id: item.id })}?show=settled`;
-  return (
-    <li class={isChosen ? 'entry chosen' : 'entry'}>
-      <a {...ROW} class="entry-link" href={path} aria-current={isChosen ? 'true' : undefined}>
-        <span class="row">
-          <strong>{item.issue_ref}</strong>
-          <span class="end">
-            {item.resolution === null ? null : <Badge>{labelResolution(item.resolution.action)}</Badge>}
-          </span>
-        </span>
-        <SafeText as="span" class="clip" text={item.reason} limit={300} />
-        <SafeText as="code" class="dim" text={item.result_code} />
-      </a>
-    </li>
-  );
-}
-
 /** A question, a permission request or a failing sink, with everything needed to settle it. */
-export function EntryDetail({ entry, isSelected }: Readonly<{ entry: WaitingEntry | undefined; isSelected: boolean }>) {
+function EntryDetail({ entry, isSelected }: Readonly<{ entry: WaitingEntry | undefined; isSelected: boolean }>) {
   if (entry === undefined) {
     return isSelected ? (
       <Notice tone="plain" title={t.thisItemIsNoLonger}>

@@ -3,21 +3,17 @@ import type { InboxItem, OrderView } from '../../../src/server/api/index.js';
 import { toPath } from '../../app/route.js';
 import { client } from '../../data/client.js';
 import { useResource, type Failure } from '../../data/resource.js';
-import { Badge, StateBadge } from '../../ui/badge.js';
-import { Loaded, UpToDate, InlineFailure } from '../../ui/notice.js';
+import { Badge, StateBadge, Loaded, UpToDate, InlineFailure, Link } from '../../ui/parts.js';
 import { RunExports, describeMissingFiles, Facts, Notes, Verdicts, type NoteView } from '../../ui/facts.js';
-import { SafeText } from '../../ui/safe-text.js';
-import { Timestamp, formatBytes } from '../../ui/format.js';
+import { SafeText, Timestamp, formatBytes } from '../../ui/text.js';
 import { hasScope } from '../../app/session.js';
 import { useDraft } from '../../ui/use-draft.js';
 import { drawComment } from '../issues/order-card.js';
 import { ChangeView, useChange } from './change-view.js';
 import { Decide } from './decide.js';
 import { putComment, readComments, describeResolution, type LineComment } from './decision.js';
-import { Link } from '../../ui/button.js';
 import { t } from './texts.js';
 
-/** One inbox item: the reason, the evidence and the possible actions. */
 export function Item({ id, onDecided }: Readonly<{ id: string; onDecided: () => void }>) {
   const item = useResource(`item ${id}`, async (signal) => client.getInboxItem({ id, signal }), { live: true });
   const draft = useDraft(`review ${id}`, { comments: '[]' });
@@ -91,7 +87,7 @@ function Evidence({ item }: Readonly<{ item: InboxItem }>) {
           [t.readFrom]: describeSource(reading),
           [t.exitCode]: item.exit_code ? <Badge tone="bad">{item.exit_code}</Badge> : (item.exit_code ?? t.none),
           [t.signal]: item.signal,
-          [t.commit]:
+          [t.claims.commit]:
             check === 'none' ? t.none : <Badge tone={COMMIT_LABELS[check].tone}>{COMMIT_LABELS[check].label}</Badge>,
           [t.hintsInTheOutput]: hints.length === 0 ? null : hints.join('\n'),
         }}
@@ -170,9 +166,8 @@ function OrderRequest({ issueRef, runId }: Readonly<{ issueRef: string; runId: s
   );
 }
 
-type Resolution = NonNullable<InboxItem['resolution']>;
-
-function Settled({ item, resolution }: Readonly<{ item: InboxItem; resolution: Resolution }>) {
+function Settled(props: Readonly<{ item: InboxItem; resolution: NonNullable<InboxItem['resolution']> }>) {
+  const { item, resolution } = props;
   const { who, action, why, at, new_run_id: newRun } = resolution;
   // An item that was closed by a new order has neither.
   const { decision, result } = 'decision' in resolution ? resolution : {};
@@ -223,21 +218,17 @@ function Deliveries({ issueRef, trigger }: Readonly<{ issueRef: string; trigger:
 }
 
 type Reading = InboxItem['reading'];
-type CommitCheck = 'none' | 'found' | 'missing' | 'unchecked';
 
 export function describeSource({ source, path }: Reading): string {
   return path === undefined || source === 'none' ? t.sources[source] : `${t.sources[source]}: ${path}`;
 }
 
-/** Returns the lookup outcome for the commit that a result names. */
-export function checkCommit({ result, problems, notices = [] }: Reading): CommitCheck {
+export function checkCommit({ result, problems, notices = [] }: Reading): 'none' | keyof typeof COMMIT_LABELS {
   if (result?.changes.commit === undefined) return 'none';
   const codes = [...problems, ...notices].map(({ code }) => code);
   if (codes.includes('COMMIT_NOT_FOUND')) return 'missing';
-  return UNCHECKED.some((code) => codes.includes(code)) ? 'unchecked' : 'found';
+  return codes.some((code) => code === 'COMMIT_UNCHECKED' || code === 'NOT_A_REPOSITORY') ? 'unchecked' : 'found';
 }
-
-const UNCHECKED = ['COMMIT_UNCHECKED', 'NOT_A_REPOSITORY'];
 
 /** The run's files: the order, the result and the output, unchanged. */
 function RawFiles({ run }: Readonly<{ run: string }>) {

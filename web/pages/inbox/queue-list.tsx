@@ -11,18 +11,15 @@ import {
   findDelayed,
 } from '../../data/delayed-actions.js';
 import { getEntryPath, getEntryText, getEntryTitle, loadWaiting, type Waiting } from '../../data/waiting.js';
-import { Badge } from '../../ui/badge.js';
+import { Badge, Refused, type Tone, Button } from '../../ui/parts.js';
 import { FilterField } from '../../ui/list-page.js';
-import { SafeText } from '../../ui/safe-text.js';
-import { formatWait } from '../../ui/format.js';
+import { SafeText, formatWait } from '../../ui/text.js';
 import { useKeys, useRowKeys, ROW } from '../../ui/row-table.js';
 import { useDraft } from '../../ui/use-draft.js';
-import { groupEntries, labelAction, listBulkActions, needsReason, describeAction, findDenial } from './queue.js';
+import { groupEntries, listBulkActions, needsReason, describeAction, findDenial } from './queue.js';
 import { client } from '../../data/client.js';
 import type { BulkAction } from './queue.js';
 import { useReply } from '../run/reply-box.js';
-import { Refused, type Tone } from '../../ui/notice.js';
-import { Button } from '../../ui/button.js';
 import { redeliver } from '../../ui/redelivery.js';
 import { t } from './texts.js';
 
@@ -46,7 +43,14 @@ export function Queue(props: {
   const { entries, all, chosen, isNamed } = props;
   const rows = useRef<HTMLDivElement>(null);
   useRowKeys(rows);
-  useSelectKey();
+  useKeys(({ key, target }) => {
+    const row = target instanceof HTMLElement && target.matches('[data-row]') ? target : null;
+    const entry = row?.closest<HTMLElement>('.entry:has(input.entry-mark:enabled)');
+    const id = entry?.dataset['entry'];
+    if (key !== 'x' || id === undefined) return false;
+    toggleSelected(id);
+    return true;
+  });
   const open = entries.filter(({ id }) => !findDelayed(id).isPending);
   const selected = open.filter(({ id }) => selectedIds.value.has(id));
   return (
@@ -55,7 +59,13 @@ export function Queue(props: {
         <FilterField filter={SEARCH} />
       </form>
       <BulkBar open={open} selected={selected} />
-      {entries.length === 0 ? <EmptyQueue isFiltered={all.entries.length > 0} /> : null}
+      {entries.length === 0 && all.entries.length > 0 ? <p class="dim">{t.noItemsMatchTheSearch}</p> : null}
+      {all.entries.length === 0 ? (
+        <div class="card empty">
+          <strong>{t.nothingIsWaitingForYou}</strong>
+          <p>{t.questionsAndPermissionRequestsFrom}</p>
+        </div>
+      ) : null}
       {groupEntries([...entries, ...listLost(all.entries)]).map(({ title, entries: inGroup }) => (
         <section key={title} aria-label={title}>
           <h2 class="queue-title">
@@ -85,16 +95,6 @@ function listLost(listed: readonly WaitingEntry[]): readonly WaitingEntry[] {
     .filter(({ state }) => state === 'failed')
     .flatMap(({ parts, failures }) => parts.filter(({ id }) => failures.some((failure) => failure.id === id)))
     .flatMap(({ id, entry }) => (entry === undefined || known.has(id) ? [] : [entry]));
-}
-
-function EmptyQueue({ isFiltered }: Readonly<{ isFiltered: boolean }>) {
-  if (isFiltered) return <p class="dim">{t.noItemsMatchTheSearch}</p>;
-  return (
-    <div class="card empty">
-      <strong>{t.nothingIsWaitingForYou}</strong>
-      <p>{t.questionsAndPermissionRequestsFrom}</p>
-    </div>
-  );
 }
 
 const KINDS: Readonly<Record<WaitingEntry['kind'], Readonly<{ label: string; tone: Tone }>>> = {
@@ -164,17 +164,6 @@ function toggleSelected(id: string): void {
   selectedIds.value = next;
 }
 
-function useSelectKey(): void {
-  useKeys(({ key, target }) => {
-    const row = target instanceof HTMLElement && target.matches('[data-row]') ? target : null;
-    const entry = row?.closest<HTMLElement>('.entry:has(input.entry-mark:enabled)');
-    const id = entry?.dataset['entry'];
-    if (key !== 'x' || id === undefined) return false;
-    toggleSelected(id);
-    return true;
-  });
-}
-
 /** The actions on the selected entries. They are always shown, so the list does not move when an entry is selected. */
 function BulkBar({ open, selected }: Readonly<{ open: readonly WaitingEntry[]; selected: readonly WaitingEntry[] }>) {
   const why = useSignal('');
@@ -206,7 +195,7 @@ function BulkBar({ open, selected }: Readonly<{ open: readonly WaitingEntry[]; s
         {selected.length > 0 && actions.length === 0 ? <span class="dim">{t.selectItemsOfTheSame}</span> : null}
         {actions.map((action) => (
           <Button
-            label={labelAction(action)}
+            label={t.bulk[action][0]}
             key={action}
             onClick={() => {
               wasSubmitted.value = true;
@@ -234,7 +223,11 @@ function BulkBar({ open, selected }: Readonly<{ open: readonly WaitingEntry[]; s
 }
 
 /** Sends decisions after a delay; what stops or repeats something, at once. */
-function sendLater(action: BulkAction, entries: readonly WaitingEntry[], reason: Reason): void {
+function sendLater(
+  action: BulkAction,
+  entries: readonly WaitingEntry[],
+  reason: Readonly<{ why: string; who: string }>,
+): void {
   delayAction({
     title: describeAction(action, entries),
     parts: entries.map((entry) => ({
@@ -255,9 +248,11 @@ async function findObstacle(entry: WaitingEntry): Promise<string | null> {
   return findAnswerObstacle(client, { run, interactionId, seq });
 }
 
-type Reason = Readonly<{ why: string; who: string }>;
-
-async function sendAction(action: BulkAction, entry: WaitingEntry, { why, who }: Reason): Promise<void> {
+async function sendAction(
+  action: BulkAction,
+  entry: WaitingEntry,
+  { why, who }: Parameters<typeof sendLater>[2],
+): Promise<void> {
   if (entry.kind === 'result' && (action === 'accept' || action === 'retry' || action === 'reject')) {
     await client.resolveItem({ id: entry.id, body: { action, why, ...(who === '' ? {} : { who }) } });
   }

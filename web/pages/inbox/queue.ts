@@ -2,8 +2,6 @@ import type { WaitingEntry } from '../../../src/server/api/index.js';
 import { getEntryText } from '../../data/waiting.js';
 import { t } from './texts.js';
 
-type QueueGroup = Readonly<{ title: string; entries: readonly WaitingEntry[] }>;
-
 const GROUPS: readonly Readonly<{ title: string; kinds: readonly WaitingEntry['kind'][] }>[] = [
   { title: t.waitingAgents, kinds: ['question', 'permission'] },
   { title: t.deliveries, kinds: ['sink'] },
@@ -11,7 +9,7 @@ const GROUPS: readonly Readonly<{ title: string; kinds: readonly WaitingEntry['k
 ];
 
 /** Groups the entries into sections; empty sections are omitted. */
-export function groupEntries(entries: readonly WaitingEntry[]): readonly QueueGroup[] {
+export function groupEntries(entries: readonly WaitingEntry[]) {
   return GROUPS.map(({ title, kinds }) => ({
     title,
     entries: entries.filter(({ kind }) => kinds.includes(kind)),
@@ -60,10 +58,6 @@ export function findNext(
 
 /** The possible bulk actions. There is none that allows: a grant is given next to what it allows. */
 export type BulkAction = 'accept' | 'retry' | 'reject' | 'deny' | 'redeliver';
-
-export function labelAction(action: BulkAction): string {
-  return t.bulk[action][0];
-}
 
 /** Describes an action that is about to be sent: `Rejecting 3 results`. */
 export function describeAction(action: BulkAction, entries: readonly WaitingEntry[]): string {

@@ -16,7 +16,6 @@ export const t = {
   notAvailableThisRunHas: 'Not available: this run has no valid result. Use Edit and accept.',
   enterAReasonItIs: 'Enter a reason: it is quoted in the comment',
   reasonQuotedInTheComment: 'Reason (quoted in the comment)',
-  ctrlEnter: 'Ctrl+Enter',
   notSentYet: 'Not sent yet',
   chooseAnAction: 'Choose an action',
   alreadySettled: 'Already settled',

@@ -16,7 +16,6 @@ export const t: typeof english = {
   notAvailableThisRunHas: '不可用：这次运行没有有效的结果。请用“修改后接受”。',
   enterAReasonItIs: '请填写原因：评论会引用它',
   reasonQuotedInTheComment: '原因（评论会引用）',
-  ctrlEnter: 'Ctrl+Enter',
   notSentYet: '尚未发送',
   chooseAnAction: '请选择操作',
   alreadySettled: '已经处理',

@@ -7,16 +7,22 @@ import { OrderFormPage } from './order-form.js';
 import { toPath } from '../../app/route.js';
 import { hasScope } from '../../app/session.js';
 import { client } from '../../data/client.js';
-import { StateBadge, listStateOptions, Badge } from '../../ui/badge.js';
+import {
+  StateBadge,
+  listStateOptions,
+  Badge,
+  Loaded,
+  Notice,
+  UpToDate,
+  InlineFailure,
+  Link,
+  Sentence,
+} from '../../ui/parts.js';
 import { ListPage, type Filter } from '../../ui/list-page.js';
-import { Timestamp, formatCount } from '../../ui/format.js';
+import { Timestamp, formatCount, SafeText } from '../../ui/text.js';
 import { useResource } from '../../data/resource.js';
-import { Loaded, Notice, UpToDate, InlineFailure } from '../../ui/notice.js';
 import { loadIssue, OrderCard } from './order-card.js';
-import { useRef } from 'preact/hooks';
-import { SafeText } from '../../ui/safe-text.js';
 import { ChangeView } from '../inbox/change-view.js';
-import { Link } from '../../ui/button.js';
 import { t } from './texts.js';
 import { diffLines, type FileChange } from '../../../src/base/index.js';
 import type { Change } from '../../../src/server/api/index.js';
@@ -63,20 +69,7 @@ function IssueList() {
       getKey={(issue) => issue.issue_ref}
       columns={COLUMNS}
       emptyTitle={t.noIssuesYet}
-      emptyText={
-        <>
-          {t.anIssueAppearsWithIts}{' '}
-          {hasScope('run') ? (
-            <>
-              <a href="/issues?order">{t.submitAnOrderHere}</a>
-              {t.orWith}
-            </>
-          ) : (
-            t.submitAnOrderWith
-          )}{' '}
-          <code>sluice order FILE</code>
-        </>
-      }
+      emptyText={<Sentence text={t.anIssueAppearsWithIts(hasScope('run'))} />}
     />
   );
 }
@@ -148,15 +141,12 @@ export function RaceView({ issueRef, orders }: Readonly<{ issueRef: string; orde
   return <LoadedRace key={newest.group} issueRef={issueRef} states={states} />;
 }
 
+/** The last race; it stays while it is loaded again. */
 function LoadedRace({ issueRef, states }: Readonly<{ issueRef: string; states: string }>) {
   const race = useResource(`race ${issueRef} ${states}`, async (signal) =>
     client.getIssueRace({ ref: issueRef, signal }),
   );
-  const { failure, reload } = race;
-  // The last data stays until the next response arrives.
-  const last = useRef<RaceResponse | null>(null);
-  last.current = race.value ?? last.current;
-  const value = last.current;
+  const { failure, reload, last: value } = race;
   return (
     <section class="stack" aria-label={t.changesInThisRaceSide} aria-busy={value === null && failure === null}>
       <h2>{t.race}</h2>
@@ -199,8 +189,22 @@ function Candidates({ race: { runs, winner } }: Readonly<{ race: RaceResponse }>
       />
       {runs.length < 2 ? null : <Comparison runs={runs} equal={equal} />}
       <div class="race">
-        {runs.map((run) => (
-          <RacedRun key={run.run_id} run={run} same={equal.get(run.run_id)} />
+        {runs.map(({ run_id, decision, change }) => (
+          <div key={run_id} class="race-run stack">
+            <div class="card stack">
+              <h3>{run_id}</h3>
+              <p>{decision === null ? t.notDecidedYet : <SafeText text={decision.reason} limit={500} />}</p>
+            </div>
+            {equal.has(run_id) ? (
+              <p class="card">{t.sameChange(equal.get(run_id) ?? '')}</p>
+            ) : (
+              <ChangeView
+                change={{ value: change, failure: null, reload: () => undefined }}
+                review={READ_ONLY}
+                label={t.changesIn(run_id)}
+              />
+            )}
+          </div>
         ))}
       </div>
     </>
@@ -237,27 +241,6 @@ function Comparison({ runs, equal }: Readonly<{ runs: RacedRuns; equal: Readonly
       </div>
       {changes.length === 0 ? <p class="dim">{t.bothLeaveTheSameFiles}</p> : <FileChanges changes={changes} />}
     </section>
-  );
-}
-
-function RacedRun({ run, same }: Readonly<{ run: RacedRuns[number]; same: string | undefined }>) {
-  const { run_id, decision, change } = run;
-  return (
-    <div class="race-run stack">
-      <div class="card stack">
-        <h3>{run_id}</h3>
-        <p>{decision === null ? t.notDecidedYet : <SafeText text={decision.reason} limit={500} />}</p>
-      </div>
-      {same === undefined ? (
-        <ChangeView
-          change={{ value: change, failure: null, reload: () => undefined }}
-          review={READ_ONLY}
-          label={t.changesIn(run_id)}
-        />
-      ) : (
-        <p class="card">{t.sameChange(same)}</p>
-      )}
-    </div>
   );
 }
 

@@ -1,17 +1,18 @@
 import type { ComponentChildren } from 'preact';
 import type { InboxItem, OrderView, OutboxMessage } from '../../../src/server/api/index.js';
 import { toPath } from '../../app/route.js';
-import { Badge, StateBadge } from '../../ui/badge.js';
+import { Badge, StateBadge } from '../../ui/parts.js';
 import { Facts, readTrigger } from '../../ui/facts.js';
-import { SafeText } from '../../ui/safe-text.js';
-import { formatDuration, Timestamp } from '../../ui/format.js';
+import { SafeText, formatDuration, Timestamp } from '../../ui/text.js';
 import { labelResolution } from '../inbox/decision.js';
 import type { Client } from '../../../src/server/client/index.js';
 import { groupBy } from '../../../src/base/index.js';
 import { t } from './texts.js';
 
-/** One order: its wrapper, the decision, its inbox items and its comments. */
-export function OrderCard({ history, isActive }: Readonly<{ history: OrderHistory; isActive: boolean }>) {
+export function OrderCard({
+  history,
+  isActive,
+}: Readonly<{ history: ReturnType<typeof groupHistory>[number]; isActive: boolean }>) {
   const { runId, order, items, comments } = history;
   return (
     <article class="card stack" aria-label={runId === NO_RUN ? t.otherComments : runId}>
@@ -20,17 +21,47 @@ export function OrderCard({ history, isActive }: Readonly<{ history: OrderHistor
           {order === null ? runId || t.otherComments : <a href={toPath({ page: 'run', id: order.run })}>{runId}</a>}
         </h2>
         {isActive ? <Badge>{t.activeRun}</Badge> : null}
-        {order !== null ? (
-          <OrderState order={order} isOver={items.every(({ resolution }) => resolution !== null)} />
-        ) : runId === NO_RUN ? null : (
-          <span class="dim">{t.olderOrder}</span>
+        {order === null ? null : (
+          <>
+            <StateBadge
+              state={order.decision?.action ?? order.state}
+              isOver={items.every(({ resolution }) => resolution !== null)}
+            />
+            <span class="dim">
+              {t.submitted}
+              <Timestamp at={order.created_at} />
+              {order.started_at !== null && order.settled_at !== null
+                ? t.took(formatDuration(Math.max(0, Date.parse(order.settled_at) - Date.parse(order.started_at))))
+                : ''}
+            </span>
+          </>
         )}
+        {order === null && runId !== NO_RUN ? <span class="dim">{t.olderOrder}</span> : null}
       </div>
       {order === null ? null : <OrderFacts order={order} />}
       <List title={t.inboxItems}>
-        {items.map((item) => (
-          <li key={item.id}>
-            <ItemLine item={item} decisionReason={order?.decision?.reason} />
+        {items.map(({ id, reason, resolution }) => (
+          <li key={id}>
+            {resolution === null ? (
+              <Badge tone="warn">{t.states.waiting}</Badge>
+            ) : (
+              <Badge>{labelResolution(resolution.action)}</Badge>
+            )}{' '}
+            <a href={toPath({ page: 'inbox', id: id })}>
+              {reason !== order?.decision?.reason ? (
+                <SafeText text={reason} limit={200} />
+              ) : resolution === null ? (
+                t.decideOnThisResult
+              ) : (
+                t.showTheDecision
+              )}
+            </a>{' '}
+            {resolution === null ? null : (
+              <span class="dim">
+                {t.settledBy}
+                <SafeText text={resolution.who} />
+              </span>
+            )}
           </li>
         ))}
       </List>
@@ -46,22 +77,6 @@ function List({ title, children }: Readonly<{ title: string; children: readonly 
       <h3>{title}</h3>
       <ul class="notes">{children}</ul>
     </div>
-  );
-}
-
-function OrderState({ order, isOver }: Readonly<{ order: OrderView; isOver: boolean }>) {
-  const { started_at, settled_at } = order;
-  return (
-    <>
-      <StateBadge state={order.decision?.action ?? order.state} isOver={isOver} />
-      <span class="dim">
-        {t.submitted}
-        <Timestamp at={order.created_at} />
-        {started_at !== null && settled_at !== null
-          ? t.took(formatDuration(Math.max(0, Date.parse(settled_at) - Date.parse(started_at))))
-          : ''}
-      </span>
-    </>
   );
 }
 
@@ -96,34 +111,6 @@ function OrderFacts({ order }: Readonly<{ order: OrderView }>) {
   );
 }
 
-function ItemLine({ item, decisionReason }: Readonly<{ item: InboxItem; decisionReason: string | undefined }>) {
-  const { resolution } = item;
-  return (
-    <>
-      {resolution === null ? (
-        <Badge tone="warn">{t.states.waiting}</Badge>
-      ) : (
-        <Badge>{labelResolution(resolution.action)}</Badge>
-      )}{' '}
-      <a href={toPath({ page: 'inbox', id: item.id })}>
-        {item.reason !== decisionReason ? (
-          <SafeText text={item.reason} limit={200} />
-        ) : resolution === null ? (
-          t.decideOnThisResult
-        ) : (
-          t.showTheDecision
-        )}
-      </a>{' '}
-      {resolution === null ? null : (
-        <span class="dim">
-          {t.settledBy}
-          <SafeText text={resolution.who} />
-        </span>
-      )}
-    </>
-  );
-}
-
 /** Draws a comment's delivery to a sink, with a link to it in the outbox, as an item of a list. */
 export function drawComment(comment: OutboxMessage): ComponentChildren {
   const address = `/outbox?issue_ref=${encodeURIComponent(comment.issue_ref)}&row=${encodeURIComponent(comment.id)}`;
@@ -136,8 +123,6 @@ export function drawComment(comment: OutboxMessage): ComponentChildren {
     </li>
   );
 }
-
-type OrderHistory = ReturnType<typeof groupHistory>[number];
 
 /** The maximum number of settled inbox items and of comments. The executions list has all decisions. */
 const MAX_LISTED = 200;

@@ -2,7 +2,6 @@ import type { Client } from '../../../src/server/client/index.js';
 import { toPath } from '../../app/route.js';
 import { navigate } from '../../app/router.js';
 import { client } from '../../data/client.js';
-import type { FieldErrors, FieldMap } from '../../data/refusal.js';
 import { asFailure, useResource } from '../../data/resource.js';
 import {
   bindFields,
@@ -13,9 +12,11 @@ import {
   splitLines,
   useRequestForm,
   mapPaths,
+  type FieldErrors,
+  type FieldMap,
+  type FormOf,
 } from '../../ui/form.js';
-import type { FormOf } from '../../ui/form.js';
-import { Loaded } from '../../ui/notice.js';
+import { Loaded } from '../../ui/parts.js';
 import { t } from './texts.js';
 
 /** The page for a new order, or for editing and resubmitting an issue's last order. */
@@ -112,7 +113,7 @@ function OrderFields({ name, initial }: Readonly<{ name: string; initial: OrderF
         <FormCard title={t.checksAndRace} isOpen>
           <div class="pair">
             {area('checks', t.checks, t.optionalChecksThatSluiceRuns(knownChecks), { rows: 2 })}
-            {area('paths', t.paths, t.optionalTheFilesThatThe, { rows: 2 })}
+            {area('paths', t.claims.paths, t.optionalTheFilesThatThe, { rows: 2 })}
           </div>
           {text('race', t.race, t.optionalTheNumberOfCompeting, CODE)}
           {radio('expects', t.expectedResult, [

@@ -5,9 +5,8 @@ export const t = {
   activeRun: 'Active run',
   changed: 'Changed',
   noIssuesYet: 'No issues yet',
-  anIssueAppearsWithIts: 'An issue appears with its first order.',
-  submitAnOrderHere: 'Submit an order here',
-  submitAnOrderWith: 'Submit an order with',
+  anIssueAppearsWithIts: (canRun: boolean) =>
+    `An issue appears with its first order. ${canRun ? '[Submit an order here](/issues?order), or with' : 'Submit an order with'} \`sluice order FILE\``,
   cannotLoadTheIssue: 'Cannot load the issue',
   allIssues: 'All issues',
   changedAt: 'Changed ',

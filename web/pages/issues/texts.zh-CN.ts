@@ -5,9 +5,8 @@ export const t: typeof english = {
   activeRun: '当前运行',
   changed: '更改',
   noIssuesYet: '还没有 issue',
-  anIssueAppearsWithIts: 'issue 随它的第一张工单出现。',
-  submitAnOrderHere: '在这里提交工单',
-  submitAnOrderWith: '提交工单可以用',
+  anIssueAppearsWithIts: (canRun) =>
+    `issue 随它的第一张工单出现。 ${canRun ? '[在这里提交工单](/issues?order)，或者用' : '提交工单可以用'} \`sluice order FILE\``,
   cannotLoadTheIssue: '无法加载 issue',
   allIssues: '所有 issue',
   changedAt: '更改 ',

@@ -3,13 +3,10 @@ import type { RunSummary } from '../../../src/server/api/index.js';
 import { client, getServerTime } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
 import { deadWorkers, formatWaiting, getEntryPath, getEntryText, getEntryTitle, waiting } from '../../data/waiting.js';
-import { Badge } from '../../ui/badge.js';
-import { Link } from '../../ui/button.js';
+import { Badge, Link, InlineFailure, Loaded } from '../../ui/parts.js';
 import { RunLink } from '../../ui/facts.js';
-import { formatCost, formatWait, Timestamp, toOneLine } from '../../ui/format.js';
-import { InlineFailure, Loaded } from '../../ui/notice.js';
+import { formatCost, formatWait, Timestamp, toOneLine, SafeText } from '../../ui/text.js';
 import { Redelivery } from '../../ui/redelivery.js';
-import { SafeText } from '../../ui/safe-text.js';
 import { LastTick, Meter, nameBudget, NextTick, computePercent, Fate, nameWorker, summarizeCost } from './now-parts.js';
 import './now.css';
 import { t } from './texts.js';
@@ -70,11 +67,44 @@ export function NowPage() {
 }
 
 function Cards({ running, failed, sinks, budgets, schedules, cost }: Awaited<ReturnType<typeof loadNow>>) {
+  const list = waiting.value;
+  const died = deadWorkers.value;
   return (
     <div class="now">
       <div>
-        <WaitingCard />
-        <DeadWorkers />
+        <Card title={t.waitingForYou} count={list === null ? '' : formatWaiting(list) || 0} href="/inbox">
+          {list?.entries.slice(0, ROWS).map((entry) => (
+            <Row
+              key={entry.id}
+              name={
+                <a href={getEntryPath(entry)}>
+                  <SafeText text={toOneLine(getEntryTitle(entry), 60)} />
+                </a>
+              }
+              end={formatWait(getServerTime() - Date.parse(entry.at))}
+            >
+              <SafeText as="span" class="dim one-line small" text={toOneLine(getEntryText(entry), 120)} />
+            </Row>
+          ))}
+        </Card>
+        <Card title={t.deadWorkers} count={died.length} href="/workers" isBad={died.length > 0}>
+          {died.slice(0, ROWS).map((worker) => (
+            <Row
+              key={worker.id}
+              name={<SafeText as="strong" text={nameWorker(worker)} limit={80} />}
+              end={
+                <>
+                  {t.lastSeen}
+                  <Timestamp at={worker.seen_at} />
+                </>
+              }
+            >
+              <span class="small">
+                <Fate worker={worker} limit={3} />
+              </span>
+            </Row>
+          ))}
+        </Card>
         <RunCard title={t.states.running} runs={running} href="/runs?state=running" />
         <RunCard title={t.failedSinceYesterday} runs={failed} href="/runs?outcome=failed&since=yesterday" />
       </div>
@@ -143,51 +173,6 @@ function RunCard(props: { readonly title: string; readonly runs: readonly RunSum
           }
         >
           {result?.error === undefined ? null : <code class="dim one-line small">{result.error.code}</code>}
-        </Row>
-      ))}
-    </Card>
-  );
-}
-
-function WaitingCard() {
-  const list = waiting.value;
-  return (
-    <Card title={t.waitingForYou} count={list === null ? '' : formatWaiting(list) || 0} href="/inbox">
-      {list?.entries.slice(0, ROWS).map((entry) => (
-        <Row
-          key={entry.id}
-          name={
-            <a href={getEntryPath(entry)}>
-              <SafeText text={toOneLine(getEntryTitle(entry), 60)} />
-            </a>
-          }
-          end={formatWait(getServerTime() - Date.parse(entry.at))}
-        >
-          <SafeText as="span" class="dim one-line small" text={toOneLine(getEntryText(entry), 120)} />
-        </Row>
-      ))}
-    </Card>
-  );
-}
-
-function DeadWorkers() {
-  const dead = deadWorkers.value;
-  return (
-    <Card title={t.deadWorkers} count={dead.length} href="/workers" isBad={dead.length > 0}>
-      {dead.slice(0, ROWS).map((worker) => (
-        <Row
-          key={worker.id}
-          name={<SafeText as="strong" text={nameWorker(worker)} limit={80} />}
-          end={
-            <>
-              {t.lastSeen}
-              <Timestamp at={worker.seen_at} />
-            </>
-          }
-        >
-          <span class="small">
-            <Fate worker={worker} limit={3} />
-          </span>
         </Row>
       ))}
     </Card>

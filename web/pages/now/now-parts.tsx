@@ -1,19 +1,14 @@
 import type { StatisticsView } from '../../../src/server/api/index.js';
 import type { Budget, WorkerRecord, ScheduleTick, ScheduleView } from '../../../src/store/records/index.js';
-import { sumCosts, type Cost, formatWait, Timestamp } from '../../ui/format.js';
+import { sumCosts, type Cost, formatWait, Timestamp, SafeText } from '../../ui/text.js';
 import { t } from './texts.js';
 import { getServerTime } from '../../data/client.js';
 import { workers } from '../../data/waiting.js';
-import { Badge, labelState } from '../../ui/badge.js';
+import { Badge, labelState, type Tone } from '../../ui/parts.js';
 import { RunLink } from '../../ui/facts.js';
-import type { Tone } from '../../ui/notice.js';
-import { SafeText } from '../../ui/safe-text.js';
 import '../system/system.css';
 
-/**
- * The cost of today, the last bucket, and the usual cost of a day: the median of the days before, null if nothing was
- * used on them. Days begin at 00:00 UTC.
- */
+/** The cost of today, the last bucket, and the median of the days before, null if nothing was used. Days are those of UTC. */
 export function summarizeCost(buckets: StatisticsView['buckets']): Readonly<{ today: Cost; usual: Cost | null }> {
   const used = buckets
     .slice(0, -1)
@@ -61,7 +56,6 @@ export function Fate({ worker, limit = Infinity }: Readonly<{ worker: WorkerReco
   );
 }
 
-/** Says what happens next to the runs of a worker that died. */
 export function describeFate(dead: WorkerRecord, all: readonly WorkerRecord[]): string {
   if (dead.runs.length === 0) return t.itHoldsNoRunsAny;
   const alive = all.filter(({ state }) => state === 'alive');
@@ -78,7 +72,6 @@ const TICK_TONES: Readonly<Record<ScheduleTick['action'], Tone>> = {
   failed: 'bad',
 };
 
-/** The result of a schedule's last tick. */
 export function LastTick({ tick }: { readonly tick: ScheduleTick | null }) {
   if (tick === null) return <span class="dim">{t.notRunYet}</span>;
   return (
@@ -89,18 +82,14 @@ export function LastTick({ tick }: { readonly tick: ScheduleTick | null }) {
   );
 }
 
-function Due({ at }: Readonly<{ at: string }>) {
+export function NextTick({ schedule: { next_at, paused } }: { readonly schedule: ScheduleView }) {
+  if (paused !== null) return <SafeText text={t.pausedBy(paused.who, paused.why)} limit={200} />;
+  if (next_at === null) return <span class="dim">{t.neverDue}</span>;
   return (
     <span>
-      <Timestamp at={at} /> <span class="dim">{t.dueIn(formatWait(Date.parse(at) - getServerTime()))}</span>
+      <Timestamp at={next_at} /> <span class="dim">{t.dueIn(formatWait(Date.parse(next_at) - getServerTime()))}</span>
     </span>
   );
-}
-
-/** When a schedule is due next, or who paused it. */
-export function NextTick({ schedule: { next_at, paused } }: { readonly schedule: ScheduleView }) {
-  if (paused === null) return next_at === null ? <span class="dim">{t.neverDue}</span> : <Due at={next_at} />;
-  return <SafeText text={t.pausedBy(paused.who, paused.why)} limit={200} />;
 }
 
 const TITLES: Readonly<Record<Budget['scope'], string>> = { day: t.today, issue: t.issue, caller: t.token };

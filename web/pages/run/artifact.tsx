@@ -1,12 +1,10 @@
 import { useSignal } from '@preact/signals';
 import type { FilePreview } from '../../../src/server/client/index.js';
-import { formatCount } from '../../ui/format.js';
-import { Notice } from '../../ui/notice.js';
-import { SafeText } from '../../ui/safe-text.js';
+import { formatCount, SafeText } from '../../ui/text.js';
+import { Notice, Button } from '../../ui/parts.js';
 import { client } from '../../data/client.js';
 import { asFailure, type Failure } from '../../data/resource.js';
 import { useEffect, useRef } from 'preact/hooks';
-import { Button } from '../../ui/button.js';
 import { t } from './texts.js';
 
 type Preview =
@@ -14,9 +12,7 @@ type Preview =
   | { readonly state: 'loaded'; readonly file: FilePreview; readonly image: LoadedImage | null }
   | { readonly state: 'failed'; readonly failure: Failure };
 
-interface LoadedImage extends ImageHead {
-  readonly bytes: Uint8Array<ArrayBuffer>;
-}
+type LoadedImage = ImageHead & Readonly<{ bytes: Uint8Array<ArrayBuffer> }>;
 
 /** A file that an agent created or changed: its path and, on request, its content as an image or as text. */
 export function ArtifactPreview({ runId, path, note }: Readonly<{ runId: string; path: string; note: string }>) {
@@ -25,11 +21,8 @@ export function ArtifactPreview({ runId, path, note }: Readonly<{ runId: string;
     preview.value = { state: 'loading' };
     try {
       const file = await client.readArtifact({ id: runId, path });
-      preview.value = {
-        state: 'loaded',
-        file,
-        image: isBinary(file.text) ? await loadImage(runId, path, file) : null,
-      };
+      const image = isBinary(file.text) ? await loadImage(runId, path, file) : null;
+      preview.value = { state: 'loaded', file, image };
     } catch (error) {
       preview.value = { state: 'failed', failure: asFailure(error) };
     }
@@ -139,37 +132,31 @@ const MAX_IMAGE_BYTES = 16 * 1024 * 1024;
 
 /** Reads an image's type and size from its bytes; null if too large or not supported. SVG can contain scripts. */
 export function readImageHead(bytes: Uint8Array): ImageHead | null {
-  const head = readPng(bytes) ?? readGif(bytes) ?? readJpeg(bytes);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const head = readPng(view) ?? readGif(view) ?? readJpeg(view);
   if (head === null || head.width === 0 || head.height === 0) return null;
   return head.width * head.height > MAX_PIXELS ? null : head;
 }
 
-function startsWith(bytes: Uint8Array, start: readonly number[]): boolean {
-  return start.every((byte, index) => bytes[index] === byte);
+function startsWith(view: DataView, start: readonly number[]): boolean {
+  return start.every((byte, index) => index < view.byteLength && view.getUint8(index) === byte);
 }
 
-function createView(bytes: Uint8Array): DataView {
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-}
-
-function readPng(bytes: Uint8Array): ImageHead | null {
-  if (bytes.length < 24 || !startsWith(bytes, [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])) return null;
-  const view = createView(bytes);
+function readPng(view: DataView): ImageHead | null {
+  if (view.byteLength < 24 || !startsWith(view, [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])) return null;
   return { type: 'image/png', width: view.getUint32(16), height: view.getUint32(20) };
 }
 
-function readGif(bytes: Uint8Array): ImageHead | null {
-  if (bytes.length < 10 || !startsWith(bytes, [0x47, 0x49, 0x46, 0x38])) return null;
-  const view = createView(bytes);
+function readGif(view: DataView): ImageHead | null {
+  if (view.byteLength < 10 || !startsWith(view, [0x47, 0x49, 0x46, 0x38])) return null;
   return { type: 'image/gif', width: view.getUint16(6, true), height: view.getUint16(8, true) };
 }
 
 /** Reads the size of a JPEG from its first frame header, which comes after segments of any length. */
-function readJpeg(bytes: Uint8Array): ImageHead | null {
-  if (!startsWith(bytes, [0xff, 0xd8, 0xff])) return null;
-  const view = createView(bytes);
-  for (let at = 2; at + 9 < bytes.length && bytes[at] === 0xff;) {
-    const marker = bytes[at + 1] ?? 0;
+function readJpeg(view: DataView): ImageHead | null {
+  if (!startsWith(view, [0xff, 0xd8, 0xff])) return null;
+  for (let at = 2; at + 9 < view.byteLength && view.getUint8(at) === 0xff;) {
+    const marker = view.getUint8(at + 1);
     const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
     if (isFrame) return { type: 'image/jpeg', width: view.getUint16(at + 7), height: view.getUint16(at + 5) };
     at += 2 + Math.max(2, view.getUint16(at + 2));
@@ -186,7 +173,7 @@ export async function readArtifactBytes(
   runId: string,
   path: string,
   totalBytes: number,
-  load: (address: string, range: string) => Promise<Response> = loadRange,
+  load = async (address: string, range: string): Promise<Response> => fetch(address, { headers: { range } }),
 ): Promise<Uint8Array<ArrayBuffer>> {
   const address = `/v1/runs/${encodeURIComponent(runId)}/artifact?${new URLSearchParams({ path }).toString()}`;
   const bytes = new Uint8Array(Math.min(totalBytes, MAX_DOWNLOAD_BYTES));
@@ -216,8 +203,4 @@ export function saveAs(name: string, bytes: Uint8Array<ArrayBuffer>): void {
   link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
-}
-
-async function loadRange(address: string, range: string): Promise<Response> {
-  return fetch(address, { headers: { range } });
 }

@@ -15,7 +15,6 @@ export function getStreamKey({ attempt_number, stream }: Pick<RawRef, 'attempt_n
   return `${attempt_number}.${stream}`;
 }
 
-/** Joins spans that touch or overlap. */
 export function joinSpans(spans: readonly ByteSpan[]): ByteRanges {
   const joined: ByteSpan[] = [];
   const index = new Map<string, Readonly<{ from: readonly number[]; to: readonly number[] }>>();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatOffset } from './clock.js';
+import { formatOffset } from './pane-list.js';
 
 test.each([
   [0, '0:00.000'],

@@ -1,23 +1,19 @@
 import { describeItem, type EndData, type ItemView } from './conversation.js';
-import { listItems, PaneList, type PaneProps } from './pane-list.js';
-import { Clock } from './clock.js';
+import { listItems, PaneList, type ListedItem, type PaneProps, Clock } from './pane-list.js';
 import type { ComponentChildren } from 'preact';
-import { Badge, labelState } from '../../ui/badge.js';
+import { Badge, labelState, type Tone } from '../../ui/parts.js';
 import { Markdown } from '../../ui/markdown.js';
-import type { Tone } from '../../ui/notice.js';
-import { SafeText } from '../../ui/safe-text.js';
+import { SafeText, formatDuration, formatUsage } from '../../ui/text.js';
 import { AnsiText } from '../../ui/ansi-text.js';
 import { JsonTree, ValueText } from '../../ui/json-tree.js';
-import { formatDuration, formatUsage } from '../../ui/format.js';
 import { ArtifactPreview } from './artifact.js';
 import { readFileChanges } from '../../../src/base/index.js';
 import { FileChanges } from '../../ui/file-changes.js';
 import { t } from './texts.js';
 
-/** Messages, tool calls and questions in order. */
 export function ConversationPane({ run, isLive }: PaneProps) {
   void run.redraws.conversation.value;
-  const { conversation, eventCount, start, hasRunEnded, find, list } = listItems(run);
+  const { conversation, eventCount, shared, find, list } = listItems(run);
   return (
     <PaneList
       run={run}
@@ -30,8 +26,7 @@ export function ConversationPane({ run, isLive }: PaneProps) {
         if (found === null) return null;
         const draw = () => {
           const view = describeItem(conversation, found.item, eventCount);
-          const props = { runId: run.id, hasRunEnded, start, ...found };
-          return view === null ? null : <ConversationItem {...props} view={view} />;
+          return view === null ? null : <ConversationItem runId={run.id} view={view} {...shared} {...found} />;
         };
         return [found.dependencies, draw];
       }}
@@ -39,15 +34,7 @@ export function ConversationPane({ run, isLive }: PaneProps) {
   );
 }
 
-function ConversationItem(props: {
-  readonly runId: string;
-  readonly view: ItemView;
-  /** Whether the run has ended, and with it all unfinished items. */
-  readonly hasRunEnded: boolean;
-  readonly start: number;
-  readonly isHighlighted: boolean;
-  readonly onChoose: () => void;
-}) {
+function ConversationItem(props: ListedItem & Readonly<{ runId: string; view: ItemView }>) {
   const { runId, view, hasRunEnded, start, isHighlighted, onChoose } = props;
   const state = chooseState(view, hasRunEnded);
   return (
@@ -233,14 +220,21 @@ function readFirstLine(text: string): string {
 }
 
 function ToolCall({ view }: { readonly view: Extract<ItemView, { kind: 'tool' }> }) {
+  const { output } = view;
   return (
     <>
       <ToolInput view={view} />
       {view.error === null ? null : <SafeText as="p" class="tool-error" text={view.error} limit={1000} />}
-      {view.output === undefined || view.output === '' ? null : (
+      {output === undefined || output === '' ? null : (
         <details>
           <summary>{t.states.output}</summary>
-          <ToolOutput output={view.output} />
+          {typeof output === 'object' && output !== null ? (
+            <JsonTree value={output} />
+          ) : (
+            <pre class="value">
+              <AnsiText text={typeof output === 'string' ? output : JSON.stringify(output)} />
+            </pre>
+          )}
         </details>
       )}
     </>
@@ -257,15 +251,6 @@ function ToolInput({ view }: { readonly view: Extract<ItemView, { kind: 'tool' }
     <JsonTree value={input} open={1} />
   ) : (
     <ValueText value={input} limit={300} />
-  );
-}
-
-function ToolOutput({ output }: Readonly<{ output: unknown }>) {
-  if (typeof output === 'object' && output !== null) return <JsonTree value={output} />;
-  return (
-    <pre class="value">
-      <AnsiText text={String(output)} />
-    </pre>
   );
 }
 

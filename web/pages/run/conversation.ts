@@ -124,7 +124,6 @@ function getKey(event: FcmpEvent): string | null {
   return `reasoning ${attempt} ${event.data.reasoning_id}`;
 }
 
-/** An item's state at a point in time, ready to be drawn. */
 export type ItemView = NonNullable<ReturnType<typeof describeItem>>;
 
 export type EndData = EventOf<'conversation.completed' | 'conversation.failed'>['data'];

@@ -9,22 +9,7 @@ export type StreamState =
   | { readonly state: 'opening' | 'live' | 'reconnecting' | 'paused' | 'full' | 'ended' }
   | { readonly state: 'lost'; readonly failure: Failure };
 
-interface FollowerInput {
-  readonly client: Pick<Client, 'followRun' | 'readHistory' | 'getRun'>;
-  readonly id: string;
-  readonly onEvent: (event: RunEvent) => void;
-  readonly onGap: (gap: EventGap) => void;
-  readonly share?: StreamShare;
-  /** Acquires one of the slots for streams; null if all tabs together already have the maximum number of streams. */
-  readonly acquireSlot?: () => Promise<Release | null>;
-  /** Waits before the next attempt; returns early when `stop` is aborted. */
-  readonly pause?: (ms: number, stop: AbortSignal) => Promise<void>;
-}
-
-/**
- * The maximum number of events per page, and their maximum total weight (`measureWeight`): a followed run takes at most
- * about 200 MB, however long it runs.
- */
+/** The maximum number of events per page, and their total weight: a followed run takes at most about 200 MB. */
 const MAX_EVENTS = 200_000;
 const MAX_WEIGHT = 128 * 1024 * 1024;
 
@@ -39,7 +24,17 @@ const SERVER_POLL_MS = 5000;
 const MAX_QUEUED = 2000;
 
 /** Creates a follower; it sends no request before `follow` is called. */
-export function createFollower(input: FollowerInput) {
+export function createFollower(input: {
+  readonly client: Pick<Client, 'followRun' | 'readHistory' | 'getRun'>;
+  readonly id: string;
+  readonly onEvent: (event: RunEvent) => void;
+  readonly onGap: (gap: EventGap) => void;
+  readonly share?: StreamShare;
+  /** Acquires one of the slots for streams; null if all tabs together already have the maximum number of streams. */
+  readonly acquireSlot?: () => Promise<Release | null>;
+  /** Waits before the next attempt; returns early when `stop` is aborted. */
+  readonly pause?: (ms: number, stop: AbortSignal) => Promise<void>;
+}) {
   const { client, id, onEvent, onGap, acquireSlot = acquireStreamSlot, pause = sleep } = input;
   const share = input.share ?? createStreamShare(id);
   const state = signal<StreamState>({ state: 'opening' });

@@ -36,7 +36,7 @@ export function findHighlight(data: RunData, selection: Selection): Highlight | 
     selection,
     bytes,
     items,
-    item: selectedItem ?? findSmallest(items),
+    item: selectedItem ?? [...items].reduce<number | null>((least, item) => Math.min(least ?? item, item), null),
     event: event ?? (first === undefined ? null : (list.refs.overlapping(first, 1)[0] ?? null)),
     row: first === undefined ? null : rows.find(first),
   };
@@ -66,12 +66,6 @@ function findSelectedItem({ conversation }: RunData, selection: Selection): numb
   if (selection.pane !== 'conversation') return null;
   const index = conversation.find(selection.seq);
   return index === null ? null : (conversation.itemIndexes[index] ?? null);
-}
-
-function findSmallest(numbers: ReadonlySet<number>): number | null {
-  let smallest: number | null = null;
-  for (const number of numbers) if (smallest === null || number < smallest) smallest = number;
-  return smallest;
 }
 
 /** A selection in a pane. It is stored in the query, so it consists of stable numbers and names. */

@@ -3,19 +3,14 @@ import { useEffect } from 'preact/hooks';
 import { readFileChanges, type FileChange } from '../../../src/base/index.js';
 import type { RunView } from '../../../src/server/api/index.js';
 import { findOpenQuestion } from '../../data/read-question.js';
-import { labelState } from '../../ui/badge.js';
-import { Button } from '../../ui/button.js';
+import { labelState, Button, Loading } from '../../ui/parts.js';
 import { FileChanges } from '../../ui/file-changes.js';
-import { formatCount } from '../../ui/format.js';
-import { Loading } from '../../ui/notice.js';
-import { SafeText } from '../../ui/safe-text.js';
+import { formatCount, SafeText } from '../../ui/text.js';
 import { describeItem } from './conversation.js';
 import type { OpenRun, TabName } from './open-run.js';
 import { ReplyForm } from './reply-box.js';
 import { AttemptsView, ChangedFiles, MAX_ATTEMPTS, RunResultView, TaskView } from './run-details.js';
 import { t } from './texts.js';
-
-export type { TabName } from './open-run.js';
 
 const INSPECTOR_TABS: readonly TabName[] = ['result', 'event', 'raw', 'files', 'diff', 'task'];
 
@@ -126,11 +121,14 @@ export function AttemptTabs({ run, view }: Readonly<{ run: OpenRun; view: RunVie
 
 /** A tab with text: it scrolls as a whole. */
 export function InspectorContent({ run, view, tab }: Readonly<{ run: OpenRun; view: RunView; tab: TabName }>) {
+  const { result } = view;
   return (
     <div class="inspector-text stack" tabIndex={0}>
       {tab === 'question' ? <Question run={run} view={view} /> : null}
-      {tab === 'result' ? <Result view={view} /> : null}
-      {tab === 'files' ? <Files view={view} /> : null}
+      {tab === 'result' && result === null ? <p class="dim">{t.noResultUntilTheRun}</p> : null}
+      {tab === 'result' && result !== null ? <RunResultView result={result} refused={view.refused_answers} /> : null}
+      {tab === 'files' && result === null ? <p class="dim">{t.changedFilesAreListedWhen}</p> : null}
+      {tab === 'files' && result !== null ? <ChangedFiles runId={view.id} artifacts={result.artifacts} /> : null}
       {tab === 'diff' ? <Diff run={run} /> : null}
       {tab === 'attempts' ? <AttemptsView run={run} hasEnded={view.state === 'ended'} /> : null}
       {tab === 'task' ? <TaskView view={view} /> : null}
@@ -143,16 +141,6 @@ function Question({ run, view }: Readonly<{ run: OpenRun; view: RunView }>) {
   const question = findQuestion(run, view);
   if (question === null) return <Loading />;
   return <ReplyForm key={question.interactionId} id={run.id} question={question} isQuoted />;
-}
-
-function Result({ view }: Readonly<{ view: RunView }>) {
-  if (view.result === null) return <p class="dim">{t.noResultUntilTheRun}</p>;
-  return <RunResultView result={view.result} refused={view.refused_answers} />;
-}
-
-function Files({ view }: Readonly<{ view: RunView }>) {
-  if (view.result === null) return <p class="dim">{t.changedFilesAreListedWhen}</p>;
-  return <ChangedFiles runId={view.id} artifacts={view.result.artifacts} />;
 }
 
 /** The last tool calls whose changes are shown while nothing is selected. */

@@ -1,4 +1,4 @@
-import { computed, signal, type ReadonlySignal } from '@preact/signals';
+import { computed, signal } from '@preact/signals';
 import type { FcmpEvent } from '../../../src/events/index.js';
 import type { Conversation, Item } from './conversation.js';
 import { findFirstIndex } from '../../../src/base/index.js';
@@ -53,14 +53,10 @@ export function isFailedItem({ events }: Pick<Conversation, 'events'>, item: Ite
 function isErrorItem({ events }: Pick<Conversation, 'events'>, item: Item): boolean {
   const last = events[item.events.at(-1) ?? 0];
   if (last?.type === 'assistant.tool_call') return last.data.status === 'failed';
-  return last !== undefined && ERROR_TYPES.has(last.type);
+  return last !== undefined && ERROR_TYPES.includes(last.type);
 }
 
-const ERROR_TYPES: ReadonlySet<FcmpEvent['type']> = new Set([
-  'conversation.failed',
-  'diagnostic.warning',
-  'raw.stderr',
-]);
+const ERROR_TYPES: readonly string[] = ['conversation.failed', 'diagnostic.warning', 'raw.stderr'];
 
 const MAX_SEARCHED = 1 << 20;
 const MAX_TEXTS = 5000;
@@ -89,33 +85,16 @@ interface ItemQuery {
 
 const EVERYTHING: ItemQuery = { attempt: null, kind: null, errorsOnly: false, text: '' };
 
-interface VisibleItems {
-  readonly count: number;
-  readonly itemAt: (position: number) => number;
-  /** Returns an item's position; for a hidden item, the next visible item's position. */
-  readonly findPosition: (item: number) => number;
-}
-
-/** Filters the items of a growing conversation. Without a query, it does no work. */
-export interface ItemFilter {
-  readonly query: ReadonlySignal<ItemQuery>;
-  readonly isOn: ReadonlySignal<boolean>;
-  readonly isDone: ReadonlySignal<boolean>;
-  readonly set: (changes: Partial<ItemQuery>) => void;
-  readonly update: () => void;
-  readonly shown: (itemCount: number) => VisibleItems;
-}
-
 /** The search time per slice: a frame takes 16 ms, part of which is needed for drawing. */
 const SLICE_MS = 8;
 const MAX_QUERY_LENGTH = 200;
 
-/** Creates a conversation filter; `onChange` is called when the visible items change. */
+/** Creates a filter of a growing conversation; `onChange` is called when the visible items change. Without a query, it does no work. */
 export function createItemFilter(
   conversation: Conversation,
   onChange: () => void,
   pause: (run: () => void) => void = (run) => void setTimeout(run, 0),
-): ItemFilter {
+) {
   const query = signal(EVERYTHING);
   const isDone = signal(true);
   const isOn = computed(() => {
@@ -170,11 +149,11 @@ export function createItemFilter(
     query,
     isOn,
     isDone,
-    set(changes) {
+    set(changes: Partial<ItemQuery>): void {
       const next = { ...query.peek(), ...changes };
       const text = next.text.slice(0, MAX_QUERY_LENGTH);
       query.value = { ...next, text };
-      pattern = text === '' ? null : new RegExp(escapePattern(text), 'i');
+      pattern = text === '' ? null : new RegExp(text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`), 'i');
       searchId += 1;
       matchingItems = [];
       searchedCount = 0;
@@ -185,27 +164,22 @@ export function createItemFilter(
         onChange();
       }
     },
-    update() {
+    update(): void {
       if (!isOn.peek()) return;
       searchGrownItems();
       if (isSearching || searchedCount >= conversation.items.length) return;
       isSearching = true;
       pause(() => search(searchId));
     },
-    shown(itemCount) {
-      if (!isOn.value) return { count: itemCount, itemAt: (position) => position, findPosition: (item) => item };
-      const list = matchingItems;
-      return {
-        count: findFirstIndex(list, (number) => number >= itemCount),
-        itemAt: (position) => list[position] ?? -1,
-        findPosition: (item) => findFirstIndex(list, (number) => number >= item),
-      };
+    /** Returns the matching items among the first ones. A hidden item has the position of the next visible one. */
+    shown(itemCount: number) {
+      const list = isOn.value ? matchingItems : null;
+      const findPosition = (item: number): number =>
+        list === null ? item : findFirstIndex(list, (number) => number >= item);
+      const itemAt = (position: number): number => (list === null ? position : (list[position] ?? -1));
+      return { count: findPosition(itemCount), itemAt, findPosition };
     },
   };
-}
-
-function escapePattern(text: string): string {
-  return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
 }
 
 /** Finds the next item with an error, in either direction, wrapping around at the end; null if no item has an error. */

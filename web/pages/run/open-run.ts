@@ -1,11 +1,11 @@
-import { computed, signal, type ReadonlySignal, type Signal } from '@preact/signals';
+import { computed, signal } from '@preact/signals';
 import type { EventGap } from '../../../src/server/client/index.js';
 import type { FcmpEvent } from '../../../src/events/index.js';
 import { client, getServerTime } from '../../data/client.js';
 import { createConversation } from './conversation.js';
-import { createEventList, createRawRows, readStreamSizes, createRawBlocks, type RawBlocks } from './raw-bytes.js';
-import { createItemFilter, type ItemFilter } from './item-filter.js';
-import { isRasp, createFollower, findLogEnd, sleep, type StreamState } from './follow-events.js';
+import { createEventList, createRawRows, readStreamSizes, createRawBlocks } from './raw-bytes.js';
+import { createItemFilter } from './item-filter.js';
+import { isRasp, createFollower, findLogEnd, sleep } from './follow-events.js';
 import { findHighlight, type Highlight, type RunData, type Selection } from './highlight.js';
 
 /** A tab of the inspector; on a narrow screen, also the conversation and the timeline. */
@@ -25,34 +25,7 @@ type Range = Readonly<{ from: number; to: number }>;
 /** A position in both logs: the last event before it. */
 type Position = Parameters<ReturnType<typeof createFollower>['skip']>[0];
 
-/** An open run: the events that have arrived, and the selection. */
-export interface OpenRun {
-  readonly id: string;
-  readonly data: RunData;
-  readonly blocks: RawBlocks;
-  readonly filter: ItemFilter;
-  /** Counters that change when there is something new to draw, one per pane. */
-  readonly redraws: Readonly<Record<'page' | 'timeline' | 'conversation' | 'events' | 'raw', ReadonlySignal<number>>>;
-  readonly connection: ReadonlySignal<StreamState>;
-  /** Events that the server no longer has. */
-  readonly gaps: ReadonlySignal<readonly EventGap[]>;
-  /** The start and end of the run, in milliseconds; null until they are known. */
-  readonly span: Signal<Readonly<{ start: number | null; end: number | null }>>;
-  readonly selection: Signal<Selection | null>;
-  readonly tab: Signal<TabName | null>;
-  readonly highlight: ReadonlySignal<Highlight | null>;
-  /** The replayed time, in milliseconds; null if everything is shown. */
-  readonly replayTime: Signal<number | null>;
-  /** How many events the page is behind the run, at least; null if it is up to date. */
-  readonly behind: ReadonlySignal<number | null>;
-  /** The events that are not on the page, because it jumped to the end or reached its limit. */
-  readonly skipped: ReadonlySignal<readonly Range[]>;
-  /** Continues near the end of the run, without the events before it. */
-  readonly jumpToEnd: () => void;
-  /** Follows the run until it ends. Can be called again after a connection was lost. */
-  readonly follow: () => void;
-  readonly close: () => void;
-}
+export type OpenRun = ReturnType<typeof openRun>;
 
 /** A hidden tab disconnects after this time: a browser opens at most six connections per server across all tabs. */
 const HIDDEN_TIMEOUT_MS = 10_000;
@@ -63,8 +36,7 @@ const BACKLOG_INTERVAL_MS = 1000;
 /** Events older than this on arrival mean that the page is behind. */
 const MAX_DELAY_MS = 5000;
 
-/** Opens a run. Sends no request before {@link OpenRun.follow} is called. */
-export function openRun(id: string, at: Selection | null, start?: Position): OpenRun {
+export function openRun(id: string, at: Selection | null, start?: Position) {
   const data: RunData = { conversation: createConversation(), list: createEventList(), rows: createRawRows() };
   const redraws = { page: signal(0), timeline: signal(0), conversation: signal(0), events: signal(0), raw: signal(0) };
   const redraw = createRedraw(Object.values(redraws).map((counter) => () => (counter.value += 1)));
@@ -184,23 +156,30 @@ export function openRun(id: string, at: Selection | null, start?: Position): Ope
     data,
     blocks,
     filter,
+    /** Counters that change when there is something new to draw, one per pane. */
     redraws,
     connection: follower.state,
+    /** Events that the server no longer has. */
     gaps,
-    span: signal({ start: null, end: null }),
+    /** The start and end of the run, in milliseconds; null until they are known. */
+    span: signal<Readonly<{ start: number | null; end: number | null }>>({ start: null, end: null }),
     selection,
-    tab: signal(null),
-    highlight: computed(() => {
+    tab: signal<TabName | null>(null),
+    highlight: computed((): Highlight | null => {
       void redraws.page.value;
       return selection.value === null ? null : findHighlight(data, selection.value);
     }),
-    replayTime: signal(null),
+    /** The replayed time, in milliseconds; null if everything is shown. */
+    replayTime: signal<number | null>(null),
+    /** How many events the page is behind the run, at least; null if it is up to date. */
     behind,
+    /** The events that are not on the page, because it jumped to the end or reached its limit. */
     skipped,
-    // If the server does not respond, the page continues to catch up.
-    jumpToEnd: () => void jumpToEnd().catch(() => undefined),
+    /** Continues near the end of the run. If the server does not respond, the page continues to catch up. */
+    jumpToEnd: (): void => void jumpToEnd().catch(() => undefined),
+    /** Follows the run until it ends. Can be called again after a connection was lost. */
     follow,
-    close() {
+    close: (): void => {
       clearTimeout(backlogTimer);
       document.removeEventListener('visibilitychange', onVisibility);
       clearTimeout(hiddenTimer);

@@ -2,7 +2,6 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { VirtualList } from '../../ui/virtual-list.js';
 import { findFirstAbove } from './byte-ranges.js';
-import { findStart } from './clock.js';
 import type { OpenRun } from './open-run.js';
 import { setLatest } from '../../../src/base/index.js';
 import { t } from './texts.js';
@@ -87,8 +86,13 @@ export function listItems(run: OpenRun) {
   const selected = position < count && itemAt(position) === highlight?.item ? position : null;
   // Another filter starts another list.
   const list = { key: JSON.stringify(run.filter.query.value), count, selected, onChoose, noun: 'items' as const };
-  return { conversation, eventCount, start, hasRunEnded, find, list: { ...list, isFiltered: run.filter.isOn.value } };
+  const shared = { start, hasRunEnded };
+  return { conversation, eventCount, shared, find, list: { ...list, isFiltered: run.filter.isOn.value } };
 }
+
+/** What a row shows an item with: what all items share, and its own state. */
+export type ListedItem = ReturnType<typeof listItems>['shared'] &
+  NonNullable<ReturnType<ReturnType<typeof listItems>['find']>>;
 
 const MAX_ROWS = 400;
 
@@ -104,3 +108,40 @@ export function createRowCache(): (index: number, ...row: PaneRow) => ComponentC
     return rendered;
   };
 }
+
+/** Shows a time as the offset from the run's start: `0:07.250`. The tooltip has the time of day. */
+export function Clock({ at, start }: Readonly<{ at: number | null; start: number }>) {
+  if (at === null) return <span class="clock">·</span>;
+  const isoTime = new Date(at).toISOString();
+  return (
+    <time class="clock" dateTime={isoTime} title={isoTime}>
+      {formatOffset(at - start)}
+    </time>
+  );
+}
+
+/** Formats minutes, seconds and milliseconds, and hours if nonzero. */
+export function formatOffset(ms: number): string {
+  const rounded = Math.max(0, Math.round(ms));
+  const hours = Math.floor(rounded / 3_600_000);
+  const minutes = Math.floor(rounded / 60_000) % 60;
+  const seconds = (rounded % 60_000) / 1000;
+  const tail = seconds.toFixed(3).padStart(6, '0');
+  return hours === 0 ? `${minutes}:${tail}` : `${hours}:${String(minutes).padStart(2, '0')}:${tail}`;
+}
+
+/** Returns the run's start, or the time of its first event if that is earlier. Times are shown relative to it. */
+export function findStart({ span, data: { conversation, list } }: Timed): number {
+  const never = Number.POSITIVE_INFINITY;
+  return Math.min(span.value.start ?? never, list.times[0] ?? never, conversation.times[0] ?? never);
+}
+
+/** Returns the run's end, or the time of its last event if that is later. */
+export function findEnd(run: Timed): number {
+  const { conversation, list } = run.data;
+  const never = Number.NEGATIVE_INFINITY;
+  const last = Math.max(run.span.value.end ?? never, list.times.at(-1) ?? never, conversation.times.at(-1) ?? never);
+  return last === never ? findStart(run) : last;
+}
+
+type Timed = Pick<OpenRun, 'span' | 'data'>;

@@ -1,26 +1,23 @@
 import { signal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import type { RunView } from '../../../src/server/api/index.js';
-import { formatCount, toOneLine } from '../../ui/format.js';
+import { formatCount, toOneLine, SafeText } from '../../ui/text.js';
 import { ConversationPane } from './conversation-pane.js';
-import { AttemptTabs, InspectorContent, InspectorTabs, useInspector, type TabName } from './inspector.js';
+import { AttemptTabs, InspectorContent, InspectorTabs, useInspector } from './inspector.js';
+import type { TabName } from './open-run.js';
 import { TimelinePane } from './timeline-pane.js';
 import type { RaspEvent } from '../../../src/events/index.js';
-import { JsonTree, formatValue } from '../../ui/json-tree.js';
-import { SafeText } from '../../ui/safe-text.js';
-import { Clock, findStart } from './clock.js';
-import { PaneList, type PaneProps } from './pane-list.js';
-import { type RawText, ROW_BYTES, type RawRow } from './raw-bytes.js';
-import { Button } from '../../ui/button.js';
+import { JsonTree } from '../../ui/json-tree.js';
+import { Clock, findStart, PaneList, type PaneProps } from './pane-list.js';
+import { toValueRows } from '../workbench/inspection.js';
+import { ROW_BYTES } from './raw-bytes.js';
+import { Button } from '../../ui/parts.js';
 import { t } from './texts.js';
 
 /** The percentage of the width that the conversation has; the inspector has the rest. */
 const share = signal((5 / 9) * 100);
 
-/**
- * A thin timeline over the full width; below it, the conversation next to the inspector. On a narrow screen, each is a
- * tab. Escape deselects.
- */
+/** A thin timeline above the conversation and the inspector; on a narrow screen, each is a tab. Escape deselects. */
 export function Panes({ run, view, isLive }: PaneProps & Readonly<{ view: RunView }>) {
   const inspector = useInspector(run, view, isLive, isNarrow.value);
   const { tab } = inspector;
@@ -148,38 +145,29 @@ export function EventsPane({ run, isLive }: PaneProps) {
       row={(index) => {
         const event = list.events[index];
         if (event === undefined) return null;
-        const isSelected = highlight?.event === index;
-        const isHighlighted = isSelected || highlight?.bytes.overlaps(event.raw_ref) === true;
-        const props = { event, at: list.times[index] ?? start, start, isHighlighted, isOpen: isSelected };
-        return [Object.values(props), () => <EventRow {...props} onChoose={() => onChoose(index)} />];
+        const { attempt_number: attempt, seq } = event;
+        const at = list.times[index] ?? start;
+        const isOpen = highlight?.event === index;
+        const isHighlighted = isOpen || highlight?.bytes.overlaps(event.raw_ref) === true;
+        const choose = { tabIndex: -1, 'aria-pressed': isHighlighted, onClick: () => onChoose(index) };
+        const draw = () => (
+          <div class={`event ${event.event.category}${isHighlighted ? ' highlighted' : ''}`}>
+            <button type="button" class="choose event-head" {...choose}>
+              <span class="event-line">
+                <span class="dim">{attempt > 1 ? `${attempt}:${seq}` : seq}</span>
+                <span class="event-type one-line">{event.event.type}</span>
+                <span class="end">
+                  <Clock at={at} start={start} />
+                </span>
+              </span>
+              <SafeText as="span" class="one-line" text={summarizeEvent(event)} />
+            </button>
+            {isOpen ? <JsonTree value={event} open={3} /> : null}
+          </div>
+        );
+        return [[event, at, start, isHighlighted, isOpen], draw];
       }}
     />
-  );
-}
-
-function EventRow(props: {
-  readonly event: RaspEvent;
-  readonly at: number;
-  readonly start: number;
-  readonly isHighlighted: boolean;
-  readonly isOpen: boolean;
-  readonly onChoose: () => void;
-}) {
-  const { event, at, start, isHighlighted, isOpen, onChoose } = props;
-  return (
-    <div class={`event ${event.event.category}${isHighlighted ? ' highlighted' : ''}`}>
-      <button type="button" class="choose event-head" tabIndex={-1} aria-pressed={isHighlighted} onClick={onChoose}>
-        <span class="event-line">
-          <span class="dim">{event.attempt_number > 1 ? `${event.attempt_number}:${event.seq}` : event.seq}</span>
-          <span class="event-type one-line">{event.event.type}</span>
-          <span class="end">
-            <Clock at={at} start={start} />
-          </span>
-        </span>
-        <SafeText as="span" class="one-line" text={summarizeEvent(event)} />
-      </button>
-      {isOpen ? <JsonTree value={event} open={3} /> : null}
-    </div>
   );
 }
 
@@ -198,12 +186,19 @@ export function summarizeEvent({ data }: RaspEvent): string {
   const name = fields.get('name');
   const detail = fields.get('input') ?? error ?? fields.get('output');
   if (typeof name === 'string' && detail !== undefined)
-    return toOneLine(`${name}: ${formatValue(detail, MAX_SUMMARY_LENGTH).text}`, MAX_SUMMARY_LENGTH);
+    return toOneLine(`${name}: ${formatStart(detail)}`, MAX_SUMMARY_LENGTH);
   for (const key of SUMMARY_FIELDS) {
     const value = fields.get(key);
     if (typeof value === 'string') return toOneLine(value, MAX_SUMMARY_LENGTH);
   }
-  return toOneLine(formatValue(data, MAX_SUMMARY_LENGTH).text, MAX_SUMMARY_LENGTH);
+  return toOneLine(formatStart(data), MAX_SUMMARY_LENGTH);
+}
+
+/** Formats the start of a value as JSON, or a string unchanged: tools print megabytes. */
+function formatStart(value: unknown): string {
+  if (typeof value === 'string') return value;
+  const { rows } = toValueRows(value, [], { rows: MAX_SUMMARY_LENGTH, characters: MAX_SUMMARY_LENGTH });
+  return rows.map(({ key, text }) => (key === null ? text : `${key}: ${text}`)).join(' ');
 }
 
 const PREVIEW_BYTES = 240;
@@ -212,6 +207,7 @@ const PREVIEW_BYTES = 240;
 export function RawPane({ run, isLive }: PaneProps) {
   void run.redraws.raw.value;
   const { rows } = run.data;
+  const problems = run.blocks.problems();
   const highlight = run.highlight.value;
   const start = findStart(run);
   const onChoose = (index: number): void => {
@@ -234,64 +230,46 @@ export function RawPane({ run, isLive }: PaneProps) {
           const isHighlighted = highlight?.bytes.overlaps(row) ?? false;
           const isOpen = highlight?.row === index;
           const text = run.blocks.text(row, isOpen ? ROW_BYTES : PREVIEW_BYTES);
-          const props = { row, text, start, isHighlighted, isOpen };
-          const dependencies = [start, isHighlighted, isOpen, ...Object.values(text)];
-          return [dependencies, () => <RawRowView {...props} onChoose={() => onChoose(index)} />];
+          const length = row.byte_to - row.byte_from;
+          const choose = { tabIndex: -1, 'aria-pressed': isHighlighted, onClick: () => onChoose(index) };
+          const draw = () => (
+            <div class={`raw-row ${row.stream}${isHighlighted ? ' highlighted' : ''}${isOpen ? ' open' : ''}`}>
+              <button type="button" class="choose raw-head" {...choose}>
+                <span class="raw-stream">
+                  {row.stream}
+                  {row.attempt_number > 1 ? ` ${row.attempt_number}` : ''}
+                </span>
+                <span class="dim">
+                  {formatCount(row.byte_from)} + {formatCount(length)}
+                </span>
+                <span class="end">
+                  {row.at === null ? <span class="dim">{t.noEvent}</span> : <Clock at={row.at} start={start} />}
+                </span>
+              </button>
+              <pre class="raw-text">
+                {text.state === 'loaded' ? (
+                  <SafeText text={text.text} />
+                ) : (
+                  <span class="dim">{NOT_LOADED[text.state]}</span>
+                )}
+                {text.state === 'loaded' && !isOpen && length > PREVIEW_BYTES ? <span class="dim"> …</span> : null}
+              </pre>
+            </div>
+          );
+          return [[start, isHighlighted, isOpen, ...Object.values(text)], draw];
         }}
       />
-      <RawProblems problems={run.blocks.problems()} onRetry={run.blocks.retry} />
+      {/* Why bytes cannot be read, once for each reason and below the rows, so the rows do not move. */}
+      <div class="raw-problems" role="status" hidden={problems.length === 0}>
+        {problems.map((problem) => (
+          <p key={problem}>
+            <SafeText text={problem} />
+          </p>
+        ))}
+        {problems.length === 0 ? null : <Button label={t.tryAgain} onClick={run.blocks.retry} />}
+      </div>
     </div>
   );
-}
-
-/** Why bytes cannot be read. Each reason is shown once, below the rows, so the rows do not move. */
-function RawProblems({ problems, onRetry }: Readonly<{ problems: readonly string[]; onRetry: () => void }>) {
-  return (
-    <div class="raw-problems" role="status" hidden={problems.length === 0}>
-      {problems.map((problem) => (
-        <p key={problem}>
-          <SafeText text={problem} />
-        </p>
-      ))}
-      {problems.length === 0 ? null : <Button label={t.tryAgain} onClick={onRetry} />}
-    </div>
-  );
-}
-
-function RawRowView(props: {
-  readonly row: RawRow;
-  readonly text: RawText;
-  readonly start: number;
-  readonly isHighlighted: boolean;
-  readonly isOpen: boolean;
-  readonly onChoose: () => void;
-}) {
-  const { row, text, start, isHighlighted, isOpen, onChoose } = props;
-  const length = row.byte_to - row.byte_from;
-  return (
-    <div class={`raw-row ${row.stream}${isHighlighted ? ' highlighted' : ''}${isOpen ? ' open' : ''}`}>
-      <button type="button" class="choose raw-head" tabIndex={-1} aria-pressed={isHighlighted} onClick={onChoose}>
-        <span class="raw-stream">
-          {row.stream}
-          {row.attempt_number > 1 ? ` ${row.attempt_number}` : ''}
-        </span>
-        <span class="dim">
-          {formatCount(row.byte_from)} + {formatCount(length)}
-        </span>
-        <span class="end">
-          {row.at === null ? <span class="dim">{t.noEvent}</span> : <Clock at={row.at} start={start} />}
-        </span>
-      </button>
-      <pre class="raw-text">
-        <RawContent text={text} />
-        {text.state === 'loaded' && !isOpen && length > PREVIEW_BYTES ? <span class="dim"> …</span> : null}
-      </pre>
-    </div>
-  );
-}
-
-function RawContent({ text }: Readonly<{ text: RawText }>) {
-  return text.state === 'loaded' ? <SafeText text={text.text} /> : <span class="dim">{NOT_LOADED[text.state]}</span>;
 }
 
 const NOT_LOADED = {

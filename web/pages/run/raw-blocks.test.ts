@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ByteSpan } from './byte-ranges.js';
-import { BLOCK_BYTES, createRawBlocks, BYTES_BEFORE, decodeLastSpan, decodeSpan } from './raw-bytes.js';
+import { BLOCK_BYTES, createRawBlocks, BYTES_BEFORE, decodeSpan } from './raw-bytes.js';
 
 const stdout = { attempt_number: 1, stream: 'stdout' } as const;
 const row = (byte_from: number, byte_to: number, isLast = false) => ({ ...stdout, byte_from, byte_to, isLast });
@@ -147,15 +147,15 @@ function decodeCut(bytes: Uint8Array, cuts: readonly number[]): string {
     const to = edges[index + 1] ?? 0;
     const before = Math.min(BYTES_BEFORE, from);
     const chunk = bytes.subarray(from - before, to);
-    text += to === bytes.length ? decodeLastSpan(chunk, before) : decodeSpan(chunk, before);
+    text += decodeSpan(chunk, before, to === bytes.length);
   }
   return text;
 }
 
 test('a character on a boundary belongs to the next span', () => {
   const bytes = new TextEncoder().encode('a€b');
-  expect(decodeSpan(bytes.subarray(0, 2), 0)).toBe('a');
-  expect(decodeLastSpan(bytes, 2)).toBe('€b');
+  expect(decodeSpan(bytes.subarray(0, 2), 0, false)).toBe('a');
+  expect(decodeSpan(bytes, 2, true)).toBe('€b');
 });
 
 test('the decoded chunks add up to the complete text, no matter where it is split', () => {

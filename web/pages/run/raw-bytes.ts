@@ -2,14 +2,6 @@ import type { RaspEvent, RawRef } from '../../../src/events/index.js';
 import { type ByteSpan, type RefIndex, getStreamKey, findFirstAbove, createRefIndex } from './byte-ranges.js';
 import { findFirstIndex, getErrorMessage, setLatest } from '../../../src/base/index.js';
 
-/** A range of captured bytes: one frame, or bytes without an event. */
-export interface RawRow extends ByteSpan {
-  /** The time of the frame's first event; null for bytes without an event. */
-  readonly at: number | null;
-  /** Whether it is the last known row of its stream. */
-  readonly isLast: boolean;
-}
-
 /** The rows in the raw bytes pane: ranges of captured bytes in event order, without the bytes. */
 export type RawRows = ReturnType<typeof createRawRows>;
 
@@ -60,15 +52,17 @@ export function createRawRows() {
   return {
     /** Counts the rows up to a time; null counts all. */
     count: (time: number | null = null) => (time === null ? from.length : findFirstAbove(maxTimes, time)),
-    row(index: number): RawRow {
+    /** Returns a row: a frame with the time of its first event, or bytes without an event and time. */
+    row(index: number) {
       const at = times[index] ?? Number.NaN;
       const stream = rowStreams[index];
       const byte_to = to[index] ?? 0;
       return {
-        ...(stream?.name ?? { attempt_number: 1, stream: 'stdout' }),
+        ...(stream?.name ?? ({ attempt_number: 1, stream: 'stdout' } as const)),
         byte_from: from[index] ?? 0,
         byte_to,
         at: Number.isNaN(at) ? null : at,
+        /** Whether it is the last known row of its stream. */
         isLast: stream?.end === byte_to,
       };
     },
@@ -94,7 +88,6 @@ export function createRawRows() {
 type StreamName = Pick<RawRef, 'attempt_number' | 'stream'>;
 type CapturedFile = Readonly<{ name: string; size: number }>;
 
-/** Reads the sizes of a run's captured streams from its file list. */
 export function readStreamSizes(
   files: readonly CapturedFile[],
 ): readonly Readonly<{ name: StreamName; size: number }>[] {
@@ -155,11 +148,6 @@ export type RawText =
   | { readonly state: 'loaded'; readonly text: string }
   | { readonly state: 'loading' | 'truncated' | 'unreadable' };
 
-/** A run's bytes, fetched in blocks when they become visible; only a few blocks stay in memory. */
-export type RawBlocks = ReturnType<typeof createRawBlocks>;
-
-type ReadBytes = (span: ByteSpan) => Promise<Uint8Array>;
-
 export const BLOCK_BYTES = 64 * 1024;
 const MAX_BLOCKS = 64;
 /** A browser opens at most six connections per server across all tabs, and up to four of them are event streams. */
@@ -168,7 +156,7 @@ const MAX_CONCURRENT = 2;
 const MAX_WAITING = 32;
 type Block = Readonly<{ bytes: Uint8Array; isTruncated: boolean }>;
 
-export function createRawBlocks(read: ReadBytes, onChange: () => void) {
+export function createRawBlocks(read: (span: ByteSpan) => Promise<Uint8Array>, onChange: () => void) {
   /** The most recently used blocks, the latest at the end. */
   const blocks = new Map<string, Block>();
   const requested = new Map<string, ByteSpan>();
@@ -238,7 +226,7 @@ export function createRawBlocks(read: ReadBytes, onChange: () => void) {
       const bytes = gather({ attempt_number, stream, byte_from: span.byte_from - before, byte_to });
       if (!(bytes instanceof Uint8Array)) return bytes;
       const isEnd = isLast && byte_to === span.byte_to;
-      return { state: 'loaded', text: isEnd ? decodeLastSpan(bytes, before) : decodeSpan(bytes, before) };
+      return { state: 'loaded', text: decodeSpan(bytes, before, isEnd) };
     },
     problems: () => [...new Set(problems.values())],
     retry: (): void => {
@@ -255,16 +243,11 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 /** The number of bytes needed before a span to find the start of its first character. */
 export const BYTES_BEFORE = 3;
 
-/** Decodes a span that starts after `before` bytes. A character that crosses its end belongs to the next span. */
-export function decodeSpan(bytes: Uint8Array, before: number): string {
+/** Decodes a span that starts after `before` bytes. A character that crosses its end belongs to the next span, if any. */
+export function decodeSpan(bytes: Uint8Array, before: number, isEnd: boolean): string {
   const from = findCharacterStart(bytes, before);
-  const to = findCharacterStart(bytes, bytes.length);
+  const to = isEnd ? bytes.length : findCharacterStart(bytes, bytes.length);
   return decoder.decode(bytes.subarray(from, Math.max(from, to)));
-}
-
-/** Decodes the last span: a truncated character is shown as a replacement character. */
-export function decodeLastSpan(bytes: Uint8Array, before: number): string {
-  return decoder.decode(bytes.subarray(findCharacterStart(bytes, before)));
 }
 
 /** Returns the start of the character that a boundary at `at` would split; `at` itself if it splits none. */

@@ -1,15 +1,14 @@
 import { hasScope } from '../../app/session.js';
 import { client, getServerTime } from '../../data/client.js';
 import { delayAction, findAnswerObstacle, findDelayed } from '../../data/delayed-actions.js';
-import { isReplaced, QUESTION_REPLACED, type OpenQuestion } from '../../data/read-question.js';
+import { isReplaced, type OpenQuestion } from '../../data/read-question.js';
 import { useAction } from '../../data/resource.js';
 import { findEntry, loadWaiting, waiting } from '../../data/waiting.js';
 import { readCommand, readFileChanges } from '../../../src/base/index.js';
-import { formatWait, Timestamp } from '../../ui/format.js';
-import { Refused } from '../../ui/notice.js';
+import { formatWait, Timestamp, SafeText } from '../../ui/text.js';
+import { Refused } from '../../ui/parts.js';
 import { Markdown } from '../../ui/markdown.js';
 import { submitByKey } from '../../ui/form.js';
-import { SafeText } from '../../ui/safe-text.js';
 import { useDraft } from '../../ui/use-draft.js';
 import { JsonTree } from '../../ui/json-tree.js';
 import { FileChanges } from '../../ui/file-changes.js';
@@ -22,7 +21,7 @@ export function useReply(id: string, interactionId: string, onEnd: () => void = 
   const text = fields.text.trim();
   const { run, ...state } = useAction(async () => {
     try {
-      if (await isReplaced(client, id, interactionId)) throw new Error(QUESTION_REPLACED);
+      if (await isReplaced(client, id, interactionId)) throw new Error(t.nothingWasSentTheAgent);
       await client.replyToRun({ id, body: { text: fields.text } });
       discard();
     } finally {

@@ -4,14 +4,12 @@ import { DiffLines } from '../../ui/file-changes.js';
 import { DataTable } from '../../ui/row-table.js';
 import type { RunView } from '../../../src/server/api/index.js';
 import { JsonTree, ValueText } from '../../ui/json-tree.js';
-import { SafeText } from '../../ui/safe-text.js';
-import { Timestamp, formatDuration, formatMoment, formatUsage } from '../../ui/format.js';
+import { SafeText, Timestamp, formatDuration, formatMoment, formatUsage } from '../../ui/text.js';
 import type { OpenRun } from './open-run.js';
 import type { FcmpData, FcmpEvent } from '../../../src/events/index.js';
 import type { Conversation } from './conversation.js';
 import { toPath } from '../../app/route.js';
-import { Badge, describeRepair, labelState } from '../../ui/badge.js';
-import { CopyButton } from '../../ui/button.js';
+import { Badge, describeRepair, labelState, CopyButton } from '../../ui/parts.js';
 import { ArtifactPreview } from './artifact.js';
 import { t } from './texts.js';
 
@@ -32,7 +30,6 @@ export function TaskView({ view }: Readonly<{ view: RunView }>) {
   );
 }
 
-/** A run's attempts side by side, each compared with the next. */
 export function AttemptsView({ run, hasEnded }: Readonly<{ run: OpenRun; hasEnded: boolean }>) {
   void run.redraws.page.value;
   const attempts = summarizeAttempts(run.data.conversation);
@@ -75,16 +72,16 @@ function compare(text: string | null, nextAttempt: AttemptSummary | undefined) {
 interface AttemptSummary {
   readonly attempt: number;
   readonly from: number;
-  readonly to: number;
-  readonly messages: number;
-  readonly tools: number;
-  readonly failedTools: number;
+  to: number;
+  messages: number;
+  tools: number;
+  failedTools: number;
   /** The user's answer that started the attempt; null for the first attempt and for retries. */
-  readonly reply: string | null;
-  readonly lastText: string | null;
+  reply: string | null;
+  lastText: string | null;
   /** How the attempt ended: its reason code, its error code, why it was rejected, or a question; null if unknown. */
-  readonly end: string | null;
-  readonly usage: Usage;
+  end: string | null;
+  usage: Usage;
 }
 
 type Usage = FcmpData<'conversation.completed'>['usage'] | null;
@@ -96,7 +93,7 @@ export function summarizeAttempts(
   conversation: Pick<Conversation, 'events' | 'times' | 'items'>,
 ): readonly AttemptSummary[] {
   const { events, times, items } = conversation;
-  const attempts = new Map<number, MutableSummary>();
+  const attempts = new Map<number, AttemptSummary>();
   for (const item of items) {
     const first = events[item.events[0] ?? 0];
     const lastIndex = item.events.at(-1) ?? 0;
@@ -113,7 +110,7 @@ export function summarizeAttempts(
   return [...attempts.values()];
 }
 
-function addItem(summary: MutableSummary, last: FcmpEvent): void {
+function addItem(summary: AttemptSummary, last: FcmpEvent): void {
   if (last.type === 'assistant.message.final') {
     summary.messages += 1;
     summary.lastText = last.data.text;
@@ -133,17 +130,13 @@ function addItem(summary: MutableSummary, last: FcmpEvent): void {
   }
 }
 
-type MutableSummary = { -readonly [Key in keyof AttemptSummary]: AttemptSummary[Key] };
-
-function createSummary(attempt: number, from: number): MutableSummary {
+function createSummary(attempt: number, from: number): AttemptSummary {
   const counts = { messages: 0, tools: 0, failedTools: 0 };
   return { attempt, from, to: from, ...counts, reply: null, lastText: null, end: null, usage: null };
 }
 
-export function RunResultView({
-  result,
-  refused = [],
-}: Readonly<{ result: Result; refused: RunView['refused_answers'] }>) {
+export function RunResultView(props: Readonly<{ result: Result; refused: RunView['refused_answers'] }>) {
+  const { result, refused = [] } = props;
   const { value, comment, text, error, warnings, repairs = [], process, cached_from, model } = result;
   const { denials = [], diagnostics = [] } = result;
   const otherDiagnostics = diagnostics.filter(({ code }) => !warnings.some((warning) => warning.code === code));
@@ -243,10 +236,8 @@ function NoteList({ title, lines }: Readonly<{ title: string; lines: readonly No
 const MAX_LINES = 50;
 type RunError = NonNullable<NonNullable<RunView['result']>['error']>;
 
-function RunFailureView(props: { readonly error: RunError }) {
-  const {
-    error: { category, cause, http_status, code, message, issues = [], tried = [] },
-  } = props;
+function RunFailureView({ error }: { readonly error: RunError }) {
+  const { category, cause, http_status, code, message, issues = [], tried = [] } = error;
   return (
     <section>
       <h2>{t.error}</h2>
@@ -258,13 +249,12 @@ function RunFailureView(props: { readonly error: RunError }) {
         title={t.schemaErrors}
         lines={issues.map(({ path, message: issue }) => `${path.length === 0 ? t.root : path.join('.')}: ${issue}`)}
       />
-      <Lines title={t.candidatesTried} lines={tried.map(describeTried)} />
+      <Lines
+        title={t.candidatesTried}
+        lines={tried.map((one) => `${one.finder} ${one.start}–${one.end}: ${one.code} ${one.message}`)}
+      />
     </section>
   );
-}
-
-function describeTried({ finder, start, end, code, message }: NonNullable<RunError['tried']>[number]): string {
-  return `${finder} ${start}–${end}: ${code} ${message}`;
 }
 
 /** Describes where an error comes from: `Engine · Rate limit · HTTP 429`. */

@@ -1,10 +1,9 @@
-import type { ComponentChildren, TargetedKeyboardEvent } from 'preact';
+import type { ComponentChildren } from 'preact';
 import type { RunView } from '../../../src/server/api/index.js';
 import { toPath } from '../../app/route.js';
-import { Badge, StateBadge, RepairLevel, WaitingFor } from '../../ui/badge.js';
+import { Badge, StateBadge, RepairLevel, WaitingFor, Refused, Button, Link } from '../../ui/parts.js';
 import { RunExports, describeMissingFiles } from '../../ui/facts.js';
-import { SafeText } from '../../ui/safe-text.js';
-import { formatDuration, formatUsage } from '../../ui/format.js';
+import { SafeText, formatDuration, formatUsage } from '../../ui/text.js';
 import { useSignal } from '@preact/signals';
 import { hasScope } from '../../app/session.js';
 import { client } from '../../data/client.js';
@@ -12,8 +11,6 @@ import { newRequestId } from '../../ui/form.js';
 import { findOpenItem, waiting } from '../../data/waiting.js';
 import { navigate } from '../../app/router.js';
 import { useAction, useResource, type Resource } from '../../data/resource.js';
-import { Refused } from '../../ui/notice.js';
-import { Button, Link } from '../../ui/button.js';
 import { AnsiText } from '../../ui/ansi-text.js';
 import { describeItem, type ItemView } from './conversation.js';
 import type { OpenRun } from './open-run.js';
@@ -38,7 +35,12 @@ export function RunHead(props: Readonly<{ run: RunView; onChange: () => void; co
           )}
           <CancelRun run={run} onChange={onChange} />
           <RunAgain run={run} isPrimary={review === undefined} />
-          <details class="menu" onKeyDown={closeOnEscape}>
+          <details
+            class="menu"
+            onKeyDown={({ key, currentTarget }) => {
+              if (key === 'Escape') currentTarget.open = false;
+            }}
+          >
             <summary class="button">{t.more}</summary>
             <div class="menu-list popup">
               <Link label={t.export} class="button" href={`/v1/runs/${encodeURIComponent(id)}/export`} download />
@@ -70,10 +72,6 @@ export function RunHead(props: Readonly<{ run: RunView; onChange: () => void; co
       </div>
     </header>
   );
-}
-
-function closeOnEscape(event: TargetedKeyboardEvent<HTMLDetailsElement>): void {
-  if (event.key === 'Escape') event.currentTarget.open = false;
 }
 
 function formatRunDuration(startedAt: string | null, endedAt: string | null): string {
@@ -131,7 +129,6 @@ function RunAgain({ run, isPrimary }: Readonly<{ run: RunView; isPrimary: boolea
 
 /** The number of bytes shown from the end of stderr, which usually contains the reason for a failure. */
 const STDERR_BYTES = 4000;
-/** The number of trailing items searched for a failed tool. */
 const MAX_SEARCHED_ITEMS = 500;
 
 /** Explains why a run failed: the cause, what to do, the last failed tool and the end of stderr. */
@@ -158,14 +155,12 @@ export function FailureCard(props: Readonly<{ run: OpenRun; view: RunView; stder
 /** Returns advice on a failure: by cause or code if more specific, otherwise by category. */
 export function chooseAdvice({ cause = 'unknown', code, category }: RunError, retries = 0): string {
   if (code === 'OUTPUT_NOT_VALIDATED' && retries > 0) return t.allRetriesWereUsedCompare;
-  return BY_CAUSE[cause] ?? BY_CODE[code] ?? t.adviceByCategory[category];
+  return ADVICE[cause] ?? ADVICE[code] ?? t.adviceByCategory[category];
 }
 
 type RunError = NonNullable<NonNullable<RunView['result']>['error']>;
 
-const BY_CAUSE: Readonly<Partial<Record<NonNullable<RunError['cause']>, string>>> = t.adviceByCause;
-
-const BY_CODE: Readonly<Record<string, string>> = t.adviceByCode;
+const ADVICE: Readonly<Record<string, string | undefined>> = { ...t.adviceByCode, ...t.adviceByCause };
 
 /** The last failed tool call. The line is always shown, because events arrive after the page was drawn. */
 function FailedTool({ run }: Readonly<{ run: OpenRun }>) {
@@ -189,7 +184,6 @@ function FailedTool({ run }: Readonly<{ run: OpenRun }>) {
   );
 }
 
-/** Searches the end of a conversation for a failed tool call. */
 export function findFailedTool(
   conversation: OpenRun['data']['conversation'],
 ): Extract<ItemView, { kind: 'tool' }> | null {

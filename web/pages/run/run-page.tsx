@@ -1,20 +1,18 @@
 import { signal, useSignal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { query, route, setQuery } from '../../app/router.js';
-import { Loaded, Loading, Notice, type Tone } from '../../ui/notice.js';
+import { Loaded, Loading, Notice, Badge, listStateOptions, Button } from '../../ui/parts.js';
 import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
 import { FailureCard, useLastStderr, RunHead } from './run-head.js';
 import { Panes } from './panes.js';
 import { openRun, reopenRun, type OpenRun } from './open-run.js';
 import { parseSelection, formatSelection } from './highlight.js';
-import { formatCount } from '../../ui/format.js';
-import { Badge, listStateOptions } from '../../ui/badge.js';
+import { formatCount } from '../../ui/text.js';
 import { findNextError, ITEM_KINDS } from './item-filter.js';
-import { Button } from '../../ui/button.js';
 import { useKeys } from '../../ui/row-table.js';
 import { Select } from '../../ui/form.js';
-import { formatOffset, findEnd, findStart } from './clock.js';
+import { formatOffset, findEnd, findStart } from './pane-list.js';
 import { findFirstAbove } from './byte-ranges.js';
 import './run.css';
 import { t } from './texts.js';
@@ -117,35 +115,29 @@ function useAddress(run: OpenRun): void {
 function ConnectionBadge({ run, isLive }: Readonly<{ run: OpenRun; isLive: boolean }>) {
   const { state } = run.connection.value;
   const behind = isLive && state === 'live' ? run.behind.value : null;
+  // The events of an ended run are read from the same stream.
+  const label = state !== 'live' ? CONNECTION_LABELS[state] : isLive ? t.live : t.loading;
   return (
     <>
       <span role="status" aria-label={t.connection}>
-        {behind === null ? renderBadge(state, isLive) : <Badge>{t.behind(formatCount(behind))}</Badge>}
+        <Badge tone={state === 'lost' ? 'bad' : 'plain'} isLive={isLive && state === 'live' && behind === null}>
+          {behind === null ? label : t.behind(formatCount(behind))}
+        </Badge>
       </span>
       {behind === null ? null : <Button label={t.jumpToTheEnd} class="link" onClick={run.jumpToEnd} />}
     </>
   );
 }
 
-function renderBadge(state: OpenRun['connection']['value']['state'], isLive: boolean) {
-  // The events of an ended run are read from the same stream.
-  if (state === 'live') return isLive ? <Badge isLive>{t.live}</Badge> : <Badge>{t.loading}</Badge>;
-  const { tone = 'plain', label } = CONNECTION_LABELS[state];
-  return <Badge tone={tone}>{label}</Badge>;
-}
-
-const CONNECTION_LABELS: Readonly<
-  Record<Exclude<OpenRun['connection']['value']['state'], 'live'>, Readonly<{ tone?: Tone; label: string }>>
-> = {
-  opening: { label: t.loading },
-  reconnecting: { label: t.reconnecting },
-  paused: { label: t.paused },
-  full: { label: t.truncated },
-  ended: { label: t.complete },
-  lost: { tone: 'bad', label: t.connectionLost },
+const CONNECTION_LABELS = {
+  opening: t.loading,
+  reconnecting: t.reconnecting,
+  paused: t.paused,
+  full: t.truncated,
+  ended: t.complete,
+  lost: t.connectionLost,
 };
 
-/** Shows why events are missing and what to do about it. */
 export function ConnectionNotices({ run, onContinue }: Readonly<{ run: OpenRun; onContinue: () => void }>) {
   const connection = run.connection.value;
   const gaps = run.gaps.value;

@@ -14,14 +14,14 @@ export interface StreamShare {
   readonly listen: (onEvents: (events: readonly RunEvent[]) => void) => Release;
 }
 
-/** The browser's APIs for locks and messages between tabs of the same origin. */
+/** The browser's APIs for locks and messages between tabs of the same origin. A channel reaches all other tabs. */
 export interface Tabs {
   readonly locks: Pick<LockManager, 'request'>;
-  readonly openChannel: (name: string, onMessage: (message: Message) => void) => Channel;
+  readonly openChannel: (
+    name: string,
+    onMessage: (message: Message) => void,
+  ) => Readonly<{ send: (message: Message) => void; close: () => void }>;
 }
-
-/** A connection to all other tabs that have opened a channel with the same name. */
-type Channel = Readonly<{ send: (message: Message) => void; close: () => void }>;
 
 export type Message =
   /** Sent by a tab that has taken over the stream. */
@@ -50,7 +50,8 @@ export function createStreamShare(id: string, tabs: Tabs | undefined = findTabs(
   }
   const { locks, openChannel } = tabs;
   const name = `sluice.run.${id}`;
-  let publish: StreamShare['publish'] = publishNothing;
+  // Without a stream, there is nothing to publish.
+  let publish: StreamShare['publish'] | null = null;
 
   function lead(release: Release): Release {
     let lastListenerAt = Number.NEGATIVE_INFINITY;
@@ -78,7 +79,7 @@ export function createStreamShare(id: string, tabs: Tabs | undefined = findTabs(
       else timer ??= setTimeout(flush, BATCH_MS);
     };
     return () => {
-      publish = publishNothing;
+      publish = null;
       flush();
       channel.close();
       release();
@@ -94,7 +95,7 @@ export function createStreamShare(id: string, tabs: Tabs | undefined = findTabs(
       const release = await acquireLock(locks, name, { signal: stop });
       return release === null ? null : lead(release);
     },
-    publish: (event) => publish(event),
+    publish: (event) => publish?.(event),
     listen(onEvents) {
       const channel = openChannel(name, (message) => {
         if (message.type === 'leads') announce();
@@ -109,10 +110,6 @@ export function createStreamShare(id: string, tabs: Tabs | undefined = findTabs(
       };
     },
   };
-}
-
-function publishNothing(): void {
-  // No other tab is listening.
 }
 
 /** Returns undefined on an insecure connection, where browsers do not offer these APIs. */
@@ -157,7 +154,7 @@ const MAX_STREAMS = 4;
 
 /** Acquires a slot shared by all tabs; null if none is free. On insecure connections, slots are not limited. */
 export async function acquireStreamSlot(
-  locks: Pick<LockManager, 'request'> | undefined = findLocks(),
+  locks: Pick<LockManager, 'request'> | undefined = globalThis.isSecureContext ? navigator.locks : undefined,
 ): Promise<Release | null> {
   if (locks === undefined) return () => undefined;
   for (let slot = 0; slot < MAX_STREAMS; slot += 1) {
@@ -165,10 +162,6 @@ export async function acquireStreamSlot(
     if (release !== null) return release;
   }
   return null;
-}
-
-function findLocks(): LockManager | undefined {
-  return globalThis.isSecureContext ? navigator.locks : undefined;
 }
 
 const EVENT_WEIGHT = 400;

@@ -136,7 +136,6 @@ export const t = {
     PROCESS_NOT_STARTED:
       'Install the engine on the server, or set its path in the configuration. The command sluice doctor checks it.',
     PROCESS_SIGNALED: 'Check what stopped the process; a memory limit is the usual cause. Then run again.',
-    RUN_TIMED_OUT: 'Raise the time limit with Edit and run, or make the task smaller.',
     SANDBOX_UNAVAILABLE: 'Install bubblewrap on the server, or use Edit and run to allow the run without a sandbox.',
     PLACEMENT_FAILED: 'Change the image or its limits as the message says, then run again.',
     WORKER_GONE: 'Find out on that host why the worker exited; the Workers page lists live workers. Then run again.',

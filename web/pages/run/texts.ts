@@ -1,6 +1,6 @@
 import { loadPageTexts } from '../../app/texts.js';
 
-export const t = await loadPageTexts({
-  en: async () => import('./texts.en.js'),
-  'zh-CN': async () => import('./texts.zh-CN.js'),
-});
+export const t = await loadPageTexts(
+  async () => import('./texts.en.js'),
+  async () => import('./texts.zh-CN.js'),
+);

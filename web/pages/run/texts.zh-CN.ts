@@ -131,7 +131,6 @@ export const t: typeof english = {
     OUTPUT_NOT_VALIDATED: '在“结果”里把回答与 schema 比较，再用“修改后运行”改正提示、放宽 schema 或允许重试。',
     PROCESS_NOT_STARTED: '在服务器上安装引擎，或在配置里写明它的路径。命令 sluice doctor 会检查。',
     PROCESS_SIGNALED: '查明是什么停止了进程，通常是内存限制；然后再次运行。',
-    RUN_TIMED_OUT: '用“修改后运行”提高时间限制，或缩小任务。',
     SANDBOX_UNAVAILABLE: '在服务器上安装 bubblewrap，或用“修改后运行”允许不用沙箱。',
     PLACEMENT_FAILED: '按消息所说更改镜像或它的限制，然后再次运行。',
     WORKER_GONE: '在那台机器上查明 worker 为什么退出；Worker 页面列出在线的 worker。然后再次运行。',

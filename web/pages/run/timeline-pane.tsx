@@ -1,12 +1,11 @@
 import { useSignal } from '@preact/signals';
 import type { CSSProperties } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { SafeText } from '../../ui/safe-text.js';
-import { formatDuration } from '../../ui/format.js';
-import { findEnd } from './clock.js';
+import { SafeText, formatDuration } from '../../ui/text.js';
+import { findFirstAbove } from './byte-ranges.js';
+import { findEnd, listItems, PaneList, type ListedItem, type PaneProps } from './pane-list.js';
 import { measureCall, type Conversation, type Item } from './conversation.js';
 import { findKind, isFailedItem, type ItemKind } from './item-filter.js';
-import { listItems, PaneList, type PaneProps } from './pane-list.js';
 import { t } from './texts.js';
 
 const GROW_INTERVAL_MS = 1000;
@@ -15,7 +14,8 @@ const GROW_INTERVAL_MS = 1000;
 export function TimelinePane({ run, isLive }: PaneProps) {
   void run.redraws.timeline.value;
   const now = useSignal(0);
-  const { conversation, eventCount, start, hasRunEnded, find, list } = listItems(run);
+  const { conversation, eventCount, shared, find, list } = listItems(run);
+  const { start, hasRunEnded } = shared;
   const isGrowing = run.replayTime.value === null && !hasRunEnded && hasOpenItem(conversation, eventCount);
   // An open question's or tool's bar ends at the current time. The axis has room for it to grow, so nothing else moves.
   const latest = Math.max(start + 1, findEnd(run), isGrowing ? now.value || Date.now() : 0);
@@ -29,7 +29,20 @@ export function TimelinePane({ run, isLive }: PaneProps) {
   }, [isGrowing]);
   return (
     <div class="timeline">
-      <Axis lengthMs={end - start} />
+      <div class="timeline-axis" aria-hidden="true">
+        <span />
+        <span class="timeline-track">
+          {listMarks(end - start).map(({ at, ms }) => (
+            <span
+              key={ms}
+              class={at > 0.94 ? 'timeline-mark at-end' : 'timeline-mark'}
+              style={{ left: `${at * 100}%` }}
+            >
+              {formatDuration(ms)}
+            </span>
+          ))}
+        </span>
+      </div>
       <PaneList
         run={run}
         isLive={isLive}
@@ -39,47 +52,18 @@ export function TimelinePane({ run, isLive }: PaneProps) {
         row={(position) => {
           const found = find(position);
           if (found === null) return null;
-          const shared = { conversation, eventCount, axis: { start, end, latest }, hasRunEnded };
-          return [[...found.dependencies, end, latest], () => <TimelineRow {...shared} {...found} />];
+          const axis = { conversation, eventCount, end, latest };
+          return [[...found.dependencies, end, latest], () => <TimelineRow {...axis} {...shared} {...found} />];
         }}
       />
     </div>
   );
 }
 
-function Axis({ lengthMs }: Readonly<{ lengthMs: number }>) {
-  return (
-    <div class="timeline-axis" aria-hidden="true">
-      <span />
-      <span class="timeline-track">
-        {listMarks(lengthMs).map(({ at, ms }) => (
-          <span key={ms} class={at > 0.94 ? 'timeline-mark at-end' : 'timeline-mark'} style={{ left: `${at * 100}%` }}>
-            {formatDuration(ms)}
-          </span>
-        ))}
-      </span>
-    </div>
-  );
-}
-
-function TimelineRow(props: {
-  readonly conversation: Conversation;
-  readonly item: Item;
-  readonly eventCount: number;
-  readonly axis: Readonly<{ start: number; end: number; latest: number }>;
-  readonly hasRunEnded: boolean;
-  readonly isHighlighted: boolean;
-  readonly onChoose: () => void;
-}) {
-  const {
-    conversation,
-    item,
-    eventCount,
-    axis: { start, end, latest },
-    hasRunEnded,
-    isHighlighted,
-    onChoose,
-  } = props;
+function TimelineRow(
+  props: ListedItem & Readonly<{ conversation: Conversation; eventCount: number; end: number; latest: number }>,
+) {
+  const { conversation, item, eventCount, start, end, latest, hasRunEnded, isHighlighted, onChoose } = props;
   const { from, to, isOpen } = measureBar(conversation, item, eventCount, { start, end: latest });
   const kind = findKind(conversation, item);
   const isFailed = isFailedItem(conversation, item);
@@ -161,7 +145,7 @@ export function measureBar(
   { start, end: now }: Readonly<{ start: number; end: number }>,
 ) {
   const first = item.events[0] ?? 0;
-  const last = findLast(item.events, eventCount);
+  const last = item.events[findFirstAbove(item.events, eventCount - 1) - 1] ?? first;
   const from = times[first] ?? now;
   const to = times[last] ?? from;
   const { type } = item;
@@ -196,14 +180,6 @@ export function hasOpenItem(
 /** Returns the end of an axis with room for an open bar to grow: a quarter of its length, and at least five seconds. */
 export function addRoom(start: number, now: number): number {
   return now + Math.max(5000, (now - start) / 4);
-}
-
-function findLast(indexes: readonly number[], eventCount: number): number {
-  for (let at = indexes.length - 1; at > 0; at -= 1) {
-    const index = indexes[at] ?? 0;
-    if (index < eventCount) return index;
-  }
-  return indexes[0] ?? 0;
 }
 
 const STEPS_MS = [

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { listBars } from './outcome-strip.js';
+import { selectEngine } from '../../data/period.js';
+import { listBars } from './runs-page.js';
 
 const runs = (engine: string, success: number, failed: number) => ({
   engine,
@@ -25,6 +26,6 @@ const statistics = {
 
 test('a bar covers its step, and counts all engines or one', () => {
   const times = { from: '2026-11-15T00:00:00.000Z', to: '2026-11-15T03:00:00.000Z' };
-  expect(listBars(statistics, null)).toEqual([{ ...times, success: 8, failed: 1, other: 6 }]);
-  expect(listBars(statistics, 'codex')).toEqual([{ ...times, success: 3, failed: 1, other: 3 }]);
+  expect(listBars(statistics)).toEqual([{ ...times, success: 8, failed: 1, other: 6 }]);
+  expect(listBars(selectEngine(statistics, 'codex'))).toEqual([{ ...times, success: 3, failed: 1, other: 3 }]);
 });

@@ -1,47 +1,58 @@
 import type { RunView } from '../../../src/server/api/index.js';
 import type { Client } from '../../../src/server/client/index.js';
+import type { Profile } from '../../../src/json/index.js';
 import { getErrorMessage } from '../../../src/base/index.js';
-import type { FieldErrors, FieldMap } from '../../data/refusal.js';
-import { fillForm, mapPaths, omitUnset, splitLines, type FormOf } from '../../ui/form.js';
+import { isObject } from '../../app/storage.js';
+import {
+  fillForm,
+  mapPaths,
+  omitUnset,
+  splitLines,
+  type FormOf,
+  type FieldErrors,
+  type FieldMap,
+} from '../../ui/form.js';
 import { t } from './texts.js';
 
 type RunRequest = Parameters<Client['startRun']>[0]['body'];
 type RunSpec = RunView['spec'];
-const text = (path: string | null, read: (spec: RunSpec) => string) => ({ path, read });
-const flag = (path: string, read: (spec: RunSpec) => boolean) => ({ path, read });
+const fieldAt = <Value extends string | boolean>(path: string | null, read: (spec: RunSpec) => Value) => ({
+  path,
+  read,
+});
 const limit = (name: keyof NonNullable<RunSpec['limits']>) =>
-  text(`limits.${name}`, ({ limits = {} }) => String(limits[name] ?? ''));
+  fieldAt(`limits.${name}`, ({ limits = {} }) => String(limits[name] ?? ''));
 
 /** The fields of the form: the path of each in a spec, and its value for a spec. Values are checked on submit. */
 const RUN_FIELDS = {
-  engine: text('engine', ({ engine }) => engine),
-  prompt: text('prompt', ({ prompt = '' }) => prompt),
-  program: text('command', ({ command = [] }) => command[0] ?? ''),
-  parameters: text(null, ({ command = [] }) => command.slice(1).join('\n')),
-  workdir: text('workdir', ({ workdir }) => workdir),
-  permissions: text('permissions', ({ permissions = 'safe' }) => permissions),
-  mode: text('mode', ({ mode = 'auto' }) => mode),
-  sandbox: text('sandbox', ({ sandbox = 'auto' }) => sandbox),
-  network: text(null, ({ network = 'host' }) => (typeof network === 'string' ? network : 'hosts')),
-  hosts: text('network', ({ network = 'host' }) => (typeof network === 'string' ? '' : network.join(' '))),
-  schema: text('contract', ({ contract }) =>
+  engine: fieldAt('engine', ({ engine }) => engine),
+  prompt: fieldAt('prompt', ({ prompt = '' }) => prompt),
+  program: fieldAt('command', ({ command = [] }) => command[0] ?? ''),
+  parameters: fieldAt(null, ({ command = [] }) => command.slice(1).join('\n')),
+  workdir: fieldAt('workdir', ({ workdir }) => workdir),
+  permissions: fieldAt('permissions', ({ permissions = 'safe' }) => permissions),
+  mode: fieldAt('mode', ({ mode = 'auto' }) => mode),
+  sandbox: fieldAt('sandbox', ({ sandbox = 'auto' }) => sandbox),
+  network: fieldAt(null, ({ network = 'host' }) => (typeof network === 'string' ? network : 'hosts')),
+  hosts: fieldAt('network', ({ network = 'host' }) => (typeof network === 'string' ? '' : network.join(' '))),
+  schema: fieldAt('contract', ({ contract }) =>
     contract?.schema === undefined ? '' : JSON.stringify(contract.schema, null, 2),
   ),
-  profile: text('contract.profile', ({ contract }) => contract?.profile ?? 'default'),
-  allowPartial: flag('contract.allow_partial', ({ contract }) => contract?.allow_partial ?? false),
-  align: flag('contract.align', ({ contract }) => contract?.align ?? false),
+  profile: fieldAt('contract.profile', ({ contract }) => contract?.profile ?? 'default'),
+  allowPartial: fieldAt('contract.allow_partial', ({ contract }) => contract?.allow_partial ?? false),
+  align: fieldAt('contract.align', ({ contract }) => contract?.align ?? false),
   timeS: limit('time_s'),
   idleS: limit('idle_s'),
   waitS: limit('wait_s'),
   tokens: limit('tokens'),
   cost: limit('cost'),
-  maxRetries: text('max_retries', ({ max_retries = 0 }) => String(max_retries)),
-  model: text('model', ({ model = '' }) => model),
-  env: text('env', ({ env = [] }) => env.join(' ')),
-  cache: text('cache', ({ cache }) => (cache === 'refresh' ? 'refresh' : cache === true ? 'on' : 'off')),
-  inputFiles: text('input_files', ({ input_files = [] }) => input_files.join('\n')),
+  maxRetries: fieldAt('max_retries', ({ max_retries = 0 }) => String(max_retries)),
+  model: fieldAt('model', ({ model = '' }) => model),
+  env: fieldAt('env', ({ env = [] }) => env.join(' ')),
+  cache: fieldAt('cache', ({ cache }) => (cache === 'refresh' ? 'refresh' : cache === true ? 'on' : 'off')),
+  inputFiles: fieldAt('input_files', ({ input_files = [] }) => input_files.join('\n')),
   /** The last submission's request id; empty once any field was changed. */
-  requestId: text(null, () => ''),
+  requestId: fieldAt(null, () => ''),
 };
 
 export type RunForm = FormOf<typeof RUN_FIELDS>;
@@ -110,7 +121,17 @@ export function checkRunForm(form: RunForm): {
       sandbox: form.sandbox === 'auto' ? undefined : (form.sandbox as RunRequest['sandbox']),
       // Without a sandbox nothing limits the network.
       network: reachesHosts ? hosts : form.network === 'none' && form.sandbox !== 'off' ? ('none' as const) : undefined,
-      contract: typeof schema === 'object' ? buildContract(form, schema) : undefined,
+      contract:
+        typeof schema === 'object'
+          ? {
+              schema,
+              ...omitUnset({
+                profile: form.profile === 'default' ? undefined : (form.profile as Profile),
+                allow_partial: form.allowPartial || undefined,
+                align: form.align || undefined,
+              }),
+            }
+          : undefined,
       limits: Object.keys(limits).length === 0 ? undefined : limits,
       max_retries: retries === 0 ? undefined : retries,
       model: isCommand ? undefined : form.model.trim(),
@@ -161,25 +182,12 @@ function splitArguments(input: string): readonly string[] {
   return lines;
 }
 
-function buildContract(form: RunForm, schema: Readonly<Record<string, unknown>>): NonNullable<RunRequest['contract']> {
-  return {
-    schema,
-    ...omitUnset({
-      profile:
-        form.profile === 'default' ? undefined : (form.profile as NonNullable<RunRequest['contract']>['profile']),
-      allow_partial: form.allowPartial || undefined,
-      align: form.align || undefined,
-    }),
-  };
-}
-
 /** Parses a schema; undefined if blank, an error message if invalid. */
 function readSchema(input: string): Readonly<Record<string, unknown>> | undefined | string {
   if (input.trim() === '') return undefined;
   try {
     const value: unknown = JSON.parse(input);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
-    return t.enterAJsonObjectSuch;
+    return isObject(value) ? value : t.enterAJsonObjectSuch;
   } catch (error) {
     return t.invalidJson(getErrorMessage(error));
   }

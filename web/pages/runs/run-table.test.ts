@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { RunSummary } from '../../../src/server/api/shapes/run.js';
-import { chooseTone } from '../../ui/badge.js';
+import { chooseTone } from '../../ui/parts.js';
 import { describeRun } from './run-table.js';
 
 const run: RunSummary = {

@@ -4,7 +4,7 @@ import type { RunSummary } from '../../../src/server/api/index.js';
 import { toPath } from '../../app/route.js';
 import { readStored, writeStored } from '../../app/storage.js';
 import { findOpenItem, waiting } from '../../data/waiting.js';
-import { RepairLevel, StateBadge, WaitingFor } from '../../ui/badge.js';
+import { RepairLevel, StateBadge, WaitingFor } from '../../ui/parts.js';
 import {
   formatCost,
   formatDuration,
@@ -13,13 +13,13 @@ import {
   formatWait,
   Timestamp,
   toOneLine,
-} from '../../ui/format.js';
-import { SafeText } from '../../ui/safe-text.js';
+  SafeText,
+} from '../../ui/text.js';
 import { t } from './texts.js';
 
 /** Lists the columns of the table: the state, the chosen optional columns, and the task, which links to the run. */
 export function listColumns(): readonly Column<RunSummary>[] {
-  const optional = columns.value.map((name) => ({ name: t.columnLabels[name], ...OPTIONAL[name] }));
+  const optional = columns.value.map((name) => OPTIONAL[name]);
   const isIssueShown = columns.value.includes('issue');
   return [
     { name: t.state, width: '9.6rem', cell: (run) => <RunState run={run} /> },
@@ -52,20 +52,27 @@ function Task({ run }: Readonly<{ run: RunSummary }>) {
   );
 }
 
-const OPTIONAL = {
+export const OPTIONAL = {
   issue: {
+    name: t.issue,
     width: '8.8rem',
     class: 'nowrap',
     cell: ({ order }) =>
       order === null ? null : <a href={toPath({ page: 'issues', ref: order.issue_ref })}>{order.issue_ref}</a>,
   },
   engine: {
+    name: t.states.engine,
     width: '5.8rem',
     class: 'nowrap',
     cell: ({ engine, spec }) => <span title={spec.model}>{engine}</span>,
   },
-  model: { width: '9rem', cell: ({ spec }) => <SafeText as="span" class="small" text={spec.model ?? ''} /> },
+  model: {
+    name: t.states.model,
+    width: '9rem',
+    cell: ({ spec }) => <SafeText as="span" class="small" text={spec.model ?? ''} />,
+  },
   error: {
+    name: t.error,
     width: '10.6rem',
     cell: ({ result }) =>
       result?.error === undefined ? null : (
@@ -75,6 +82,7 @@ const OPTIONAL = {
       ),
   },
   repair: {
+    name: t.repair,
     width: '7rem',
     cell: ({ result }) =>
       result?.status === 'success' ? (
@@ -82,6 +90,7 @@ const OPTIONAL = {
       ) : null,
   },
   tokens: {
+    name: t.tokens,
     width: '4.6rem',
     isNumber: true,
     cell: ({ result }) =>
@@ -92,6 +101,7 @@ const OPTIONAL = {
       ),
   },
   cost: {
+    name: t.cost,
     width: '4.9rem',
     isNumber: true,
     cell: ({ result }) =>
@@ -100,11 +110,18 @@ const OPTIONAL = {
         : formatCost({ value: result.usage.cost ?? 0, isComplete: result.usage.cost !== undefined }),
   },
   folder: {
+    name: t.folder,
     width: '12rem',
     cell: ({ spec }) => <SafeText as="span" class="small" text={spec.workdir ?? ''} limit={200} />,
   },
-  created: { width: '9.5rem', class: 'nowrap', cell: ({ created_at }) => <Timestamp at={created_at} /> },
+  created: {
+    name: t.states.created,
+    width: '9.5rem',
+    class: 'nowrap',
+    cell: ({ created_at }) => <Timestamp at={created_at} />,
+  },
   duration: {
+    name: t.duration,
     width: '7rem',
     isNumber: true,
     cell: (run) => {
@@ -113,6 +130,7 @@ const OPTIONAL = {
     },
   },
   age: {
+    name: t.age,
     width: '4.6rem',
     isNumber: true,
     cell: ({ created_at }) => (
@@ -121,7 +139,7 @@ const OPTIONAL = {
       </time>
     ),
   },
-} satisfies Record<string, Omit<Column<RunSummary>, 'name'>>;
+} satisfies Record<string, Column<RunSummary>>;
 
 type OptionalColumn = keyof typeof OPTIONAL;
 
@@ -134,7 +152,6 @@ const HIDDEN: readonly OptionalColumn[] = ['model', 'repair', 'folder', 'created
 /** The visible optional columns; by default those that fit next to a task. */
 export const columns = signal(readColumns(readStored(COLUMNS_KEY)));
 
-/** Reads a stored choice; unknown columns are skipped. */
 export function readColumns(stored: string | null): readonly OptionalColumn[] {
   const names = stored?.split(',');
   return OPTIONAL_COLUMNS.filter((column) => names?.includes(column) ?? !HIDDEN.includes(column));
@@ -159,7 +176,7 @@ export function describeTotals(runs: readonly RunSummary[]): string {
   }
   return [
     [...outcomes].map(([outcome, count]) => `${count} ${t.counted[outcome]}`).join(', '),
-    ...(tokens === 0 ? [] : [t.tokens(formatShort(tokens))]),
+    ...(tokens === 0 ? [] : [t.tokenCount(formatShort(tokens))]),
     ...(cost === 0 ? [] : [formatCost({ value: cost, isComplete })]),
   ].join(' · ');
 }

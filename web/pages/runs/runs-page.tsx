@@ -1,28 +1,36 @@
 import { useSignal } from '@preact/signals';
 import type { Client } from '../../../src/server/client/index.js';
 import { lazy } from '../../app/lazy.js';
-import { query } from '../../app/router.js';
+import { query, setQuery } from '../../app/router.js';
 import { hasScope } from '../../app/session.js';
-import { parseStored, readStored, writeStored } from '../../app/storage.js';
+import { isObject, parseStored, readStored, writeStored } from '../../app/storage.js';
 import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
-import { listStateOptions } from '../../ui/badge.js';
-import { formatCount, formatMoment, formatTimeZone } from '../../ui/format.js';
+import { listStateOptions, Loading, PageNotLoaded, Button, Link, Sentence } from '../../ui/parts.js';
+import { formatCount, formatMoment, formatTimeZone, SafeText } from '../../ui/text.js';
 import { clearFilters, ListPage, readFilters, type Filter } from '../../ui/list-page.js';
-import { Loading, PageNotLoaded } from '../../ui/notice.js';
-import { SafeText } from '../../ui/safe-text.js';
-import { OutcomeStrip } from './outcome-strip.js';
-import { columns, describeTotals, listColumns, OPTIONAL_COLUMNS, toggleColumn } from './run-table.js';
-import { Button, Link } from '../../ui/button.js';
-import './runs.css';
+import { columns, describeTotals, listColumns, OPTIONAL, OPTIONAL_COLUMNS, toggleColumn } from './run-table.js';
 import { t } from './texts.js';
+import type { TargetedKeyboardEvent } from 'preact';
+import type { StatisticsView } from '../../../src/server/api/index.js';
+import { buildStatisticsQuery, selectEngine } from '../../data/period.js';
+import './runs.css';
 
 type RunQuery = NonNullable<NonNullable<Parameters<Client['listRuns']>[0]>['query']>;
 
 const COUNT_MS = 30_000;
 
 export function RunsPage() {
-  return query.value.has('start') ? <StartRun /> : <RunList />;
+  if (!query.value.has('start')) return <RunList />;
+  return (
+    <>
+      <div class="page-head">
+        <h1>{query.value.has('from') ? t.editAndRun : t.startARun}</h1>
+        <Link label={t.allRuns} class="end" href="/runs" />
+      </div>
+      <StartRunForm />
+    </>
+  );
 }
 
 /** Lists the filters. The engine in the query is always an option, even if the engines are not loaded yet. */
@@ -95,29 +103,13 @@ function RunList() {
         `${total > runs.length ? t.inAll(formatCount(total), formatCount(runs.length)) : ''}${describeTotals(runs)}`
       }
       emptyTitle={t.noRunsYet}
-      emptyText={
-        <>
-          {t.aRunIsOneAgent}{' '}
-          {hasScope('run') ? (
-            <>
-              <a href="/runs?start">{t.startARunHere}</a>
-              {t.orWith}
-            </>
-          ) : (
-            t.startARunWith
-          )}{' '}
-          <code>sluice run --engine codex "…"</code>
-          {t.itAppearsHereAutomatically}
-        </>
-      }
+      emptyText={<Sentence text={t.aRunIsOneAgent(hasScope('run'))} />}
     />
   );
 }
 
-/** A filter without a field; links from charts set it. */
-type FilterChip = Readonly<{ text: string; names: readonly string[] }>;
-
-export function listChips(filter: RunQuery): readonly FilterChip[] {
+/** Lists the filters without a field that are set; links from charts set them. */
+export function listChips(filter: RunQuery): readonly Readonly<{ text: string; names: readonly string[] }>[] {
   const { since, until, ended_since: endedSince, ended_until: endedUntil, model, engine_version: version } = filter;
   const created = formatBounds(since, until);
   const ended = formatBounds(endedSince, endedUntil);
@@ -156,18 +148,6 @@ const StartRunForm = lazy(async () => (await import('./start-run.js')).StartRunF
   loading: <Loading />,
   failed: <PageNotLoaded />,
 });
-
-function StartRun() {
-  return (
-    <>
-      <div class="page-head">
-        <h1>{query.value.has('from') ? t.editAndRun : t.startARun}</h1>
-        <Link label={t.allRuns} class="end" href="/runs" />
-      </div>
-      <StartRunForm />
-    </>
-  );
-}
 
 const BUILT_IN: readonly SavedView[] = [
   { name: t.failedToday, query: 'outcome=failed&since=today' },
@@ -234,7 +214,7 @@ function ViewBar() {
           {(isChoosing.value ? OPTIONAL_COLUMNS : []).map((column) => (
             <label key={column} class="row">
               <input type="checkbox" checked={columns.value.includes(column)} onChange={() => toggleColumn(column)} />
-              {t.columnLabels[column]}
+              {OPTIONAL[column].name}
             </label>
           ))}
         </div>
@@ -250,19 +230,131 @@ const MAX_NAME_LENGTH = 60;
 /** Enough for a search of 200 characters, each escaped to up to nine. */
 const MAX_QUERY_LENGTH = 4000;
 
-/** Reads stored views; invalid ones are skipped. */
 export function readViews(stored: string | null): readonly SavedView[] {
   const list = parseStored(stored);
   return Array.isArray(list) ? list.filter(isView).slice(0, MAX_VIEWS) : [];
 }
 
 function isView(value: unknown): value is SavedView {
-  if (typeof value !== 'object' || value === null || !('name' in value) || !('query' in value)) return false;
-  return typeof value.name === 'string' && typeof value.query === 'string' && value.query.length <= MAX_QUERY_LENGTH;
+  if (!isObject(value)) return false;
+  const { name, query: filters } = value;
+  return typeof name === 'string' && typeof filters === 'string' && filters.length <= MAX_QUERY_LENGTH;
 }
 
 export function putView(views: readonly SavedView[], view: SavedView): readonly SavedView[] {
   const name = view.name.trim().slice(0, MAX_NAME_LENGTH);
   if (name === '') return views;
   return [...views.filter((known) => known.name !== name), { ...view, name }].slice(-MAX_VIEWS);
+}
+
+const LENGTH_S = 7 * 86_400;
+const STEP_S = 3 * 3600;
+const RELOAD_MS = 60_000;
+const BAR_COUNT = LENGTH_S / STEP_S;
+
+type Bar = ReturnType<typeof listBars>[number];
+
+export function listBars({ buckets, step_s }: StatisticsView) {
+  return buckets.map(({ at, runs }) => {
+    const bar = { success: 0, failed: 0, other: 0 };
+    for (const { outcomes } of runs) {
+      bar.success += outcomes.success;
+      bar.failed += outcomes.failed;
+      bar.other += outcomes.canceled + outcomes.comment;
+    }
+    return { from: at, to: new Date(Date.parse(at) + step_s * 1000).toISOString(), ...bar };
+  });
+}
+
+/** The outcomes of the last days. Dragging over bars, or Shift and the arrow keys, selects the runs that ended then. */
+function OutcomeStrip() {
+  const statistics = useResource(
+    'outcomes',
+    async (signal) => client.readStatistics({ query: buildStatisticsQuery(LENGTH_S, STEP_S, Date.now()), signal }),
+    { everyMs: RELOAD_MS },
+  );
+  const bars = statistics.value === null ? [] : listBars(selectEngine(statistics.value, query.value.get('engine')));
+  const sum = (read: (bar: Bar) => number): number => bars.reduce((total, bar) => total + read(bar), 0);
+  const failed = sum((bar) => bar.failed);
+  const total = failed + sum((bar) => bar.success + bar.other);
+  return (
+    <div class="outcome-strip">
+      <p>
+        <strong>{bars.length === 0 ? ' ' : t.endedFailed(formatCount(total), formatCount(failed))}</strong>
+        {t.in7DaysDragTo}
+      </p>
+      <Bars bars={bars} />
+    </div>
+  );
+}
+
+function Bars({ bars }: Readonly<{ bars: readonly Bar[] }>) {
+  const anchor = useSignal<number | null>(null);
+  const end = useSignal<number | null>(null);
+  const focused = useSignal(BAR_COUNT - 1);
+  const highest = Math.max(1, ...bars.map(({ success, failed, other }) => success + failed + other));
+  const [since, until] = [query.value.get('ended_since') ?? '', query.value.get('ended_until') ?? ''];
+  const isDragged = anchor.value !== null && end.value !== null;
+  const [first, last] = [Math.min(anchor.value ?? 0, end.value ?? 0), Math.max(anchor.value ?? 0, end.value ?? 0)];
+  const isChosen = ({ from, to }: Bar, index: number): boolean =>
+    isDragged ? index >= first && index <= last : from < until && to > since;
+  const select = (): void => {
+    const [start, stop] = [bars[first], bars[last]];
+    if (isDragged && start !== undefined && stop !== undefined)
+      setQuery({ ended_since: start.from, ended_until: stop.to }, { isStep: true });
+    anchor.value = null;
+    end.value = null;
+  };
+  const onKeyDown = (event: TargetedKeyboardEvent<HTMLElement>): void => {
+    const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
+    if (step === 0) return;
+    event.preventDefault();
+    if (event.shiftKey) anchor.value ??= focused.value;
+    else anchor.value = null;
+    focused.value = Math.max(0, Math.min(bars.length - 1, focused.value + step));
+    end.value = anchor.value === null ? null : focused.value;
+    const { children } = event.currentTarget;
+    const target = children[focused.value];
+    if (target instanceof HTMLElement) target.focus();
+  };
+  return (
+    <div
+      class="outcome-bars"
+      role="group"
+      aria-label={t.endedRunsByTime}
+      onKeyDown={onKeyDown}
+      onKeyUp={({ key }) => (key === 'Shift' ? select() : undefined)}
+      onPointerUp={select}
+      onPointerLeave={select}
+      onPointerCancel={() => (anchor.value = null)}
+    >
+      {bars.map((bar, index) => (
+        <button
+          key={bar.from}
+          type="button"
+          tabIndex={index === Math.min(focused.value, bars.length - 1) ? 0 : -1}
+          aria-pressed={isChosen(bar, index)}
+          aria-label={describeBar(bar)}
+          title={describeBar(bar)}
+          onPointerDown={(event) => {
+            event.currentTarget.releasePointerCapture(event.pointerId);
+            [anchor.value, end.value] = [index, index];
+          }}
+          onPointerEnter={() => (anchor.value === null ? undefined : (end.value = index))}
+          onClick={() => setQuery({ ended_since: bar.from, ended_until: bar.to }, { isStep: true })}
+        >
+          {(['failed', 'other', 'success'] as const).map((kind) =>
+            bar[kind] === 0 ? null : (
+              <span key={kind} class={kind} style={{ height: `${Math.max(4, (bar[kind] / highest) * 100)}%` }} />
+            ),
+          )}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+function describeBar({ from, success, failed, other }: Bar): string {
+  const counts = [t.succeeded(success), t.failed(failed), ...(other === 0 ? [] : [t.other(other)])];
+  return `${formatMoment(from, null)}: ${counts.join(', ')}`;
 }

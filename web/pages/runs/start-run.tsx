@@ -3,10 +3,8 @@ import { navigate, query } from '../../app/router.js';
 import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
 import { bindFields, FormCard, RequestFormView, useRequestForm, type FormPart } from '../../ui/form.js';
-import { isProfile } from '../../ui/badge.js';
-import { Loaded } from '../../ui/notice.js';
+import { isProfile, Loaded, Button, Sentence } from '../../ui/parts.js';
 import { checkRunForm, EMPTY_RUN_FORM, fillRunForm, addOtherFields, RUN_FIELD_MAP } from './run-form.js';
-import { Button } from '../../ui/button.js';
 import type { OtherFields, RunForm } from './run-form.js';
 import { t } from './texts.js';
 
@@ -104,15 +102,9 @@ function TaskFields({
           {select(
             'program',
             t.command,
-            commands.length === 0 ? (
-              <>
-                {t.theServersConfigurationAllowsNo}
-                <code>commands</code>
-                {t.toStartThemHere}
-              </>
-            ) : (
-              t.commandsAllowedByTheServers
-            ),
+            <Sentence
+              text={commands.length === 0 ? t.theServersConfigurationAllowsNo : t.commandsAllowedByTheServers}
+            />,
             commands,
           )}
           {area('parameters', t.arguments, t.onePerLineWithoutQuoting, { class: 'mono', rows: 3 })}

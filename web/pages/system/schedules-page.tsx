@@ -4,13 +4,11 @@ import { toPath } from '../../app/route.js';
 import { hasScope } from '../../app/session.js';
 import { client } from '../../data/client.js';
 import { useAction, useResource } from '../../data/resource.js';
-import { Button } from '../../ui/button.js';
+import { Button, Loaded, Refused } from '../../ui/parts.js';
 import { Facts, IssueLink } from '../../ui/facts.js';
-import { Timestamp } from '../../ui/format.js';
+import { Timestamp, SafeText } from '../../ui/text.js';
 import { ResourcePage } from '../../ui/list-page.js';
-import { Loaded, Refused } from '../../ui/notice.js';
 import { RowTable, type Column } from '../../ui/row-table.js';
-import { SafeText } from '../../ui/safe-text.js';
 import { LastTick, NextTick } from '../now/now-parts.js';
 import { t } from './texts.js';
 

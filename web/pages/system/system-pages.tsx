@@ -1,12 +1,10 @@
 import type { WorkerRecord, Budget, ApprovalRule } from '../../../src/store/records/index.js';
 import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
-import { Badge, labelState, describeBudget } from '../../ui/badge.js';
-import { Notice, type Tone, ReadOnly } from '../../ui/notice.js';
+import { Badge, labelState, describeBudget, Notice, type Tone, ReadOnly, Sentence } from '../../ui/parts.js';
 import { ResourcePage } from '../../ui/list-page.js';
 import { RowTable, type Column } from '../../ui/row-table.js';
-import { SafeText } from '../../ui/safe-text.js';
-import { Timestamp, formatMoment, formatMoney, formatShort, formatTimeZone } from '../../ui/format.js';
+import { SafeText, Timestamp, formatMoment, formatMoney, formatShort, formatTimeZone } from '../../ui/text.js';
 import { Fate, nameWorker, Meter, nameBudget } from '../now/now-parts.js';
 import { t } from './texts.js';
 import { toPath } from '../../app/route.js';
@@ -35,7 +33,20 @@ const COLUMNS: readonly Column<WorkerRecord>[] = [
       </>
     ),
   },
-  { name: t.load, width: '11rem', cell: (worker) => <Load {...worker} /> },
+  {
+    name: t.load,
+    width: '11rem',
+    // The last report of a dead worker would be untrue.
+    cell: ({ busy, capacity, state }) =>
+      state === 'gone' ? (
+        <span class="dim">–</span>
+      ) : (
+        <span class="load">
+          <Meter fraction={capacity === 0 ? 0 : busy / capacity} />
+          <span class="nowrap">{t.busy(busy, capacity)}</span>
+        </span>
+      ),
+  },
   { name: t.version, width: '7rem', class: 'nowrap', cell: ({ version }) => <SafeText text={version} /> },
   { name: t.engines, width: '26%', cell: ({ engines }) => <SafeText text={engines.join(', ')} limit={300} /> },
   { name: t.lastSeen, width: '9.5rem', class: 'nowrap', cell: ({ seen_at }) => <Timestamp at={seen_at} /> },
@@ -50,11 +61,7 @@ export function WorkersPage() {
         <>
           {items.some(({ state }) => state === 'alive') ? null : (
             <Notice tone="bad" title={t.noWorkerIsRunning}>
-              {t.queuedRunsAndOrdersCannot}
-              <code>sluice worker</code>
-              {t.or} <code>sluice serve</code>
-              {t.without}
-              <code>--no-worker</code>
+              <Sentence text={t.queuedRunsAndOrdersCannot} />
             </Notice>
           )}
           {items.length === 0 ? null : <RowTable columns={COLUMNS} items={items} getKey={({ id }) => id} />}
@@ -64,18 +71,6 @@ export function WorkersPage() {
   );
 }
 
-/** How much of a worker is used; for a dead one, its last report would be untrue. */
-function Load({ busy, capacity, state }: WorkerRecord) {
-  if (state === 'gone') return <span class="dim">–</span>;
-  return (
-    <span class="load">
-      <Meter fraction={capacity === 0 ? 0 : busy / capacity} />
-      <span class="nowrap">{t.busy(busy, capacity)}</span>
-    </span>
-  );
-}
-
-/** The budgets, their usage, and the runs waiting for a budget. */
 export function BudgetsPage() {
   const budgets = useResource('budgets', async (signal) => client.listBudgets({ signal }), { live: true });
   return (
@@ -86,41 +81,37 @@ export function BudgetsPage() {
       emptyTitle={t.noBudgets}
       emptyText={t.limitsOnTokensAndCost}
     >
-      {(value) => <Budgets value={value} />}
-    </ResourcePage>
-  );
-}
-
-function Budgets({ value }: { readonly value: Awaited<ReturnType<typeof client.listBudgets>> }) {
-  return (
-    <section class="budgets stack" aria-label={t.pages.budgets}>
-      <p class="help">{describeBudgetDay(new Date())}</p>
-      <div class="budget-cards">
-        {value.items.map(({ scope, name, tokens, cost }) => (
-          <div key={`${scope} ${name}`} class="card">
-            <h2>
-              <SafeText text={nameBudget({ scope, name })} limit={100} />
-              {isExceeded(tokens) || isExceeded(cost) ? <Badge tone="bad">{t.exceeded}</Badge> : null}
-            </h2>
-            <Amount label={t.tokens} amount={tokens} format={formatShort} />
-            <Amount label={t.cost} amount={cost} format={formatMoney} />
-          </div>
-        ))}
-      </div>
-      {value.waiting.length === 0 ? null : (
-        <>
-          <h2>{t.waitingForABudget}</h2>
-          <ul class="notes">
-            {value.waiting.map(({ run, budget }) => (
-              <li key={run}>
-                <a href={toPath({ page: 'run', id: run })}>{run}</a>{' '}
-                <SafeText text={labelState(describeBudget(budget))} limit={80} />
-              </li>
+      {(value) => (
+        <section class="budgets stack" aria-label={t.pages.budgets}>
+          <p class="help">{describeBudgetDay(new Date())}</p>
+          <div class="budget-cards">
+            {value.items.map(({ scope, name, tokens, cost }) => (
+              <div key={`${scope} ${name}`} class="card">
+                <h2>
+                  <SafeText text={nameBudget({ scope, name })} limit={100} />
+                  {isExceeded(tokens) || isExceeded(cost) ? <Badge tone="bad">{t.exceeded}</Badge> : null}
+                </h2>
+                <Amount label={t.tokens} amount={tokens} format={formatShort} />
+                <Amount label={t.cost} amount={cost} format={formatMoney} />
+              </div>
             ))}
-          </ul>
-        </>
+          </div>
+          {value.waiting.length === 0 ? null : (
+            <>
+              <h2>{t.waitingForABudget}</h2>
+              <ul class="notes">
+                {value.waiting.map(({ run, budget }) => (
+                  <li key={run}>
+                    <a href={toPath({ page: 'run', id: run })}>{run}</a>{' '}
+                    <SafeText text={labelState(describeBudget(budget))} limit={80} />
+                  </li>
+                ))}
+              </ul>
+            </>
+          )}
+        </section>
       )}
-    </section>
+    </ResourcePage>
   );
 }
 
@@ -206,7 +197,6 @@ const RULE_COLUMNS: readonly Column<NumberedRule>[] = [
   { name: t.reason, cell: ({ why }) => <SafeText text={why ?? ''} limit={300} /> },
 ];
 
-/** The approval rules, in the order they are tried. */
 export function RulesPage() {
   return (
     <SettingsPage
@@ -235,7 +225,6 @@ const TOKEN_COLUMNS: readonly Column<Settings['tokens'][number]>[] = [
   },
 ];
 
-/** The tokens and their scopes, without their values. */
 export function TokensPage() {
   return (
     <SettingsPage

@@ -9,9 +9,8 @@ export const t = {
   engines: 'Engines',
   lastSeen: 'Last seen',
   noWorkerIsRunning: 'No worker is running',
-  queuedRunsAndOrdersCannot: 'Queued runs and orders cannot start. Start a worker with ',
-  or: ', or',
-  without: ' without ',
+  queuedRunsAndOrdersCannot:
+    'Queued runs and orders cannot start. Start a worker with `sluice worker`, or `sluice serve` without `--no-worker`',
   /** When the budget of a day begins; the local time if it is not UTC. */
   budgetDay: (local: string | null, zone: string) =>
     `The budgets of a day begin at 00:00 UTC${local === null ? '' : `, which is ${local} here (${zone})`}.`,

@@ -11,9 +11,8 @@ export const t: typeof english = {
   engines: '引擎',
   lastSeen: '最后出现',
   noWorkerIsRunning: '没有 worker 在运行',
-  queuedRunsAndOrdersCannot: '排队的运行和工单无法开始。启动 worker 可以用 ',
-  or: '，或者',
-  without: '，不带 ',
+  queuedRunsAndOrdersCannot:
+    '排队的运行和工单无法开始。启动 worker 可以用 `sluice worker`，或者 `sluice serve`，不带 `--no-worker`',
   budgetDay: (local, zone) =>
     `每天的预算从 00:00 UTC 开始${local === null ? '' : `，也就是这里的 ${local}（${zone}）`}。`,
   ofLimit: (limit) => ` / ${limit}`,

@@ -1,23 +1,15 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { Button, CopyButton } from '../../ui/button.js';
+import { Button, CopyButton, Sentence } from '../../ui/parts.js';
 import { parseOptions, schemaInput, inputText } from './workbench-state.js';
-import { SafeText } from '../../ui/safe-text.js';
+import { SafeText } from '../../ui/text.js';
 import type { InspectionInput, WorkbenchOptions } from './inspection.js';
-import { parseStored } from '../../app/storage.js';
+import { isObject, parseStored } from '../../app/storage.js';
 import { useEffect } from 'preact/hooks';
 import { t } from './texts.js';
 
-const ENVIRONMENTS: Readonly<Record<keyof CodeForResult, Readonly<{ name: string; help: ComponentChildren }>>> = {
-  library: {
-    name: t.asLibrary,
-    help: (
-      <>
-        <code>text</code>
-        {t.isTheModelOutputAbove}
-      </>
-    ),
-  },
+const ENVIRONMENTS: Readonly<Record<keyof CodeForResult, Readonly<{ name: string; help: string }>>> = {
+  library: { name: t.asLibrary, help: t.textIsTheOutput },
   command: { name: t.commandLine, help: t.saveTheModelOutputAs },
   http: { name: t.http, help: t.aServerWithTokensAlso },
 };
@@ -51,7 +43,9 @@ export function CodePanel({ server, children }: Readonly<{ server: string; child
       <pre class="code" tabIndex={0} role="region" aria-label={ENVIRONMENTS[environment.value].name}>
         <SafeText text={code} limit={6000} />
       </pre>
-      <p class="help">{ENVIRONMENTS[environment.value].help}</p>
+      <p class="help">
+        <Sentence text={ENVIRONMENTS[environment.value].help} />
+      </p>
     </section>
   );
 }
@@ -131,7 +125,6 @@ function escapeNonAscii(json: string): string {
   return json.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** Quotes a string as one word for a POSIX shell. */
 export function quoteForShell(word: string): string {
   return `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
@@ -186,7 +179,8 @@ export async function packCase(shared: SharedCase): Promise<string | null> {
   const bytes = new TextEncoder().encode(JSON.stringify(shared));
   if (bytes.length > MAX_BYTES) return null;
   const packed = await readBytes(new Blob([bytes]).stream().pipeThrough(new CompressionStream('deflate-raw')));
-  const fragment = PREFIX + toBase64Url(packed);
+  const base64 = btoa([...packed].map((byte) => String.fromCodePoint(byte)).join(''));
+  const fragment = PREFIX + base64.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
   return fragment.length > MAX_LINK_LENGTH ? null : fragment;
 }
 
@@ -194,10 +188,11 @@ export async function packCase(shared: SharedCase): Promise<string | null> {
 export async function unpackCase(fragment: string): Promise<SharedCase | null> {
   if (!fragment.startsWith(PREFIX) || fragment.length > MAX_LINK_LENGTH) return null;
   try {
-    const packed = new Blob([fromBase64Url(fragment.slice(PREFIX.length))]);
+    const binary = atob(fragment.slice(PREFIX.length).replaceAll('-', '+').replaceAll('_', '/'));
+    const packed = new Blob([Uint8Array.from(binary, (character) => character.codePointAt(0) ?? 0)]);
     const bytes = await readBytes(packed.stream().pipeThrough(new DecompressionStream('deflate-raw')));
     const shared: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-    if (typeof shared !== 'object' || shared === null || !('text' in shared) || !('schemaText' in shared)) return null;
+    if (!isObject(shared)) return null;
     const { text, schemaText } = shared;
     return typeof text === 'string' && typeof schemaText === 'string' ? { text, schemaText } : null;
   } catch {
@@ -217,14 +212,4 @@ async function readBytes(stream: ReadableStream<Uint8Array>): Promise<Uint8Array
     },
   });
   return new Uint8Array(await new Response(stream.pipeThrough(limit)).arrayBuffer());
-}
-
-function toBase64Url(bytes: Uint8Array): string {
-  const binary = [...bytes].map((byte) => String.fromCodePoint(byte)).join('');
-  return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
-}
-
-function fromBase64Url(text: string): Uint8Array<ArrayBuffer> {
-  const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
-  return Uint8Array.from(binary, (character) => character.codePointAt(0) ?? 0);
 }

@@ -1,11 +1,9 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { Badge } from '../../ui/badge.js';
-import { formatCount } from '../../ui/format.js';
-import { SafeText } from '../../ui/safe-text.js';
+import { Badge, type Tone } from '../../ui/parts.js';
+import { formatCount, SafeText } from '../../ui/text.js';
 import type { Inspection, ValueNote, Span, CandidateState, ValueRow, ValueView } from './inspection.js';
 import { choose, selectedSpan } from './workbench-state.js';
-import type { Tone } from '../../ui/notice.js';
 import { VirtualList } from '../../ui/virtual-list.js';
 import { t } from './texts.js';
 
@@ -126,24 +124,19 @@ export function ValueRowsView({ value, label }: Readonly<{ value: ValueView; lab
   return (
     <div class="body value-frame">
       <div class="value-rows mono">
-        <VirtualList
-          label={label}
-          count={rows.length}
-          estimate={LINE_PX}
-          row={(index) => {
-            const row = rows[index];
-            return row === undefined ? null : <Line row={row} />;
-          }}
-        />
+        <VirtualList label={label} count={rows.length} estimate={LINE_PX} row={(index) => drawRow(rows[index])} />
       </div>
       {isTruncated ? <p class="dim">{t.firstLines(formatCount(rows.length))}</p> : null}
     </div>
   );
 }
 
-function Line({ row: { depth, key, text, notes } }: { readonly row: ValueRow }) {
+function drawRow(row: ValueRow | undefined): ComponentChildren {
+  if (row === undefined) return null;
+  const { depth, key, text, notes } = row;
+  const paddingLeft = `${Math.min(depth, 24) * 1.1 + 0.5}rem`;
   return (
-    <div class={notes.length > 0 ? 'value-row noted' : 'value-row'} style={{ paddingLeft: chooseIndent(depth) }}>
+    <div class={notes.length > 0 ? 'value-row noted' : 'value-row'} style={{ paddingLeft }}>
       {key === null ? null : (
         <>
           <SafeText as="span" class="value-key" text={key} limit={300} />
@@ -158,8 +151,4 @@ function Line({ row: { depth, key, text, notes } }: { readonly row: ValueRow }) 
       ))}
     </div>
   );
-}
-
-function chooseIndent(depth: number): string {
-  return `${Math.min(depth, 24) * 1.1 + 0.5}rem`;
 }

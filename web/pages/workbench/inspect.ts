@@ -21,34 +21,27 @@ const MAX_LISTED = 200;
 /** The maximum number of characters scanned to locate notes in the input; each lookup scans its candidate. */
 const MAX_SCANNED_LENGTH = 20_000_000;
 
-/** The inspection for the page, and the complete value, which can be too large for the page. */
-type Inspected = Readonly<{ inspection: Inspection; value: unknown }>;
-
-interface InspectedResult extends Inspected {
-  readonly result: ParseResult<unknown>;
-}
-
-export function inspect(text: string, schema: AlignableSchema | undefined, chosen: WorkbenchOptions): InspectedResult {
+/** Inspects the input. Also returns the result, and the complete value, which can be too large for the page. */
+export function inspect(text: string, schema: AlignableSchema | undefined, chosen: WorkbenchOptions) {
   const options = toParseOptions(chosen, schema);
   const result = parse(text, schema, options);
-  const inspected = { ...inspectResult(text, result), result };
-  if (!result.ok || isWholeInput(text, result, options)) return inspected;
-  const candidates = limitList(surveyCandidates(text, schema, options, result));
-  return { ...inspected, inspection: { ...inspected.inspection, candidates } };
-}
-
-/** Inspects a result; for a success, with the selected candidate only. */
-function inspectResult(text: string, result: ParseResult<unknown>): Inspected {
-  if (result.status === 'success') return inspectSuccess(text, result);
-  if (result.status === 'failed') return inspectFailure(text, result);
-  return { inspection: { ...createEmpty(result), outcome: { status: 'comment' } }, value: undefined };
-}
-
-/** Whether the whole input was selected. It is tried first, so there are no other candidates to list. */
-function isWholeInput(text: string, { candidate }: ParseSuccess<unknown>, { ambiguous }: ParseOptions): boolean {
-  return (
-    ambiguous === undefined && candidate.finder === 'whole' && candidate.start === 0 && candidate.end === text.length
-  );
+  switch (result.status) {
+    case 'success': {
+      const { value, candidate } = result;
+      const inspection = inspectSuccess(text, result);
+      // The whole input is tried first, so there are no other candidates to list.
+      const isWhole = candidate.finder === 'whole' && candidate.start === 0 && candidate.end === text.length;
+      if (isWhole && options.ambiguous === undefined) return { result, value, inspection };
+      const candidates = limitList(surveyCandidates(text, schema, options, result));
+      return { result, value, inspection: { ...inspection, candidates } };
+    }
+    case 'failed':
+      return { result, value: result.error.value, inspection: inspectFailure(text, result) };
+    case 'comment': {
+      const inspection: Inspection = { ...createEmpty(result), outcome: { status: 'comment' } };
+      return { result, value: undefined, inspection };
+    }
+  }
 }
 
 /** Converts the chosen options to `parse` options. Without a schema there is nothing to align to. */
@@ -57,11 +50,11 @@ export function toParseOptions(chosen: WorkbenchOptions, schema: AlignableSchema
   return { profile, allowPartial, align: align && schema !== undefined, ...(ambiguous !== null && { ambiguous }) };
 }
 
-function inspectSuccess(text: string, result: ParseSuccess<unknown>): Inspected {
+function inspectSuccess(text: string, result: ParseSuccess<unknown>): Inspection {
   const { value, repairLevel, repairs, alignment, candidate } = result;
   const locate = createLocator(text, candidate);
   const notes = limitList(alignment, (change) => createChangeNote(change, locate));
-  const inspection: Inspection = {
+  return {
     outcome: { status: 'success', repairLevel },
     candidates: limitList([describeSelected(result)]),
     repairs: limitList(repairs),
@@ -69,16 +62,15 @@ function inspectSuccess(text: string, result: ParseSuccess<unknown>): Inspected 
     warnings: result.warnings.slice(0, MAX_LISTED),
     value: toValueRows(value, notes.items),
   };
-  return { inspection, value };
 }
 
-function inspectFailure(text: string, result: ParseFailure): Inspected {
+function inspectFailure(text: string, result: ParseFailure): Inspection {
   const { error, attempts } = result;
   // The error comes from the first candidate with the same code.
   const candidate = attempts.find(({ code }) => code === error.code)?.candidate;
   const locate = candidate === undefined ? () => null : createLocator(text, candidate);
   const notes = limitList(error.issues ?? [], (issue) => createIssueNote(issue, error.value, locate));
-  const inspection: Inspection = {
+  return {
     ...createEmpty(result),
     outcome: { status: 'failed', code: error.code, message: error.message },
     candidates: limitList(attempts, ({ candidate: { finder, start, end }, code, message: reason }) => {
@@ -87,7 +79,6 @@ function inspectFailure(text: string, result: ParseFailure): Inspected {
     notes,
     value: error.value === undefined ? null : toValueRows(error.value, notes.items),
   };
-  return { inspection, value: error.value };
 }
 
 function createEmpty({ warnings }: ParseResult<unknown>): Omit<Inspection, 'outcome'> {

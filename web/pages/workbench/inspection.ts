@@ -19,7 +19,6 @@ export interface WorkbenchOptions {
   readonly ambiguous: 'first' | 'last' | null;
 }
 
-/** A range of the input, in UTF-16 code units. */
 export type Span = Readonly<{ start: number; end: number }>;
 
 /** A candidate's state. The alternative matches with another value; after the selected one, none is checked. */
@@ -55,16 +54,14 @@ export type ValueView = Readonly<{ rows: readonly ValueRow[]; isTruncated: boole
 
 export type SchemaProblem = Readonly<{ message: string; offset: number | null }>;
 
-type InspectionOutcome =
-  | { readonly status: 'success'; readonly repairLevel: RepairLevel }
-  | { readonly status: 'failed'; readonly code: ParseErrorCode; readonly message: string }
-  | { readonly status: 'comment' };
-
 export type LimitedList<Item> = Readonly<{ items: readonly Item[]; total: number }>;
 
 /** Everything the page shows about one input. All lists are bounded. */
 export interface Inspection {
-  readonly outcome: InspectionOutcome;
+  readonly outcome:
+    | { readonly status: 'success'; readonly repairLevel: RepairLevel }
+    | { readonly status: 'failed'; readonly code: ParseErrorCode; readonly message: string }
+    | { readonly status: 'comment' };
   readonly candidates: LimitedList<CandidateView>;
   readonly repairs: LimitedList<Repair>;
   readonly notes: LimitedList<ValueNote>;
@@ -75,7 +72,6 @@ export interface Inspection {
 
 type ValueBounds = Readonly<{ rows: number; characters: number }>;
 
-/** The default limits: enough to read. The complete value can be copied. */
 const VALUE_BOUNDS: ValueBounds = { rows: 2000, characters: 1000 };
 
 interface Frame {
@@ -130,7 +126,6 @@ export function formatPath(path: Path): string {
   return path.join('.');
 }
 
-/** Creates a unique key for a path, no matter what its keys contain. */
 export function createRowKey(path: Path): string {
   return path.map((step) => JSON.stringify(String(step))).join();
 }

@@ -1,5 +1,6 @@
 import type { Span, SchemaProblem } from './inspection.js';
 import { isSluiceError } from '../../../src/base/index.js';
+import { isObject } from '../../app/storage.js';
 import { parse, type Path, type AlignableSchema } from '../../../src/json/index.js';
 import { fromJsonSchema } from '../../../src/json/schema/index.js';
 
@@ -111,12 +112,10 @@ export function findLineAndColumn(text: string, offset: number): readonly [line:
   return [before.split('\n').length, offset - before.lastIndexOf('\n')];
 }
 
-type SchemaReading =
-  | { readonly ok: true; readonly schema: AlignableSchema | undefined }
-  | { readonly ok: false; readonly problem: SchemaProblem };
-
 /** Parses a JSON Schema. Unlike an answer, it is not repaired. */
-export function readSchemaText(text: string): SchemaReading {
+export function readSchemaText(
+  text: string,
+): { ok: true; schema: AlignableSchema | undefined } | { ok: false; problem: SchemaProblem } {
   if (text.trim() === '') return { ok: true, schema: undefined };
   let schema: unknown;
   try {
@@ -124,7 +123,7 @@ export function readSchemaText(text: string): SchemaReading {
   } catch {
     return { ok: false, problem: findSyntaxProblem(text) };
   }
-  if (typeof schema !== 'boolean' && (typeof schema !== 'object' || schema === null || Array.isArray(schema)))
+  if (typeof schema !== 'boolean' && !isObject(schema))
     return { ok: false, problem: { message: 'SCHEMA_TYPE', offset: null } };
   try {
     return { ok: true, schema: fromJsonSchema(schema, { trusted: false }) };

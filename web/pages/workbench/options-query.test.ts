@@ -2,7 +2,7 @@ import { t } from './texts.js';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { DEFAULT_OPTIONS } from './examples.js';
-import { isProfile } from '../../ui/badge.js';
+import { isProfile } from '../../ui/parts.js';
 import { readOptions, toQuery } from './workbench-state.js';
 
 const options = fc.record({

@@ -1,11 +1,9 @@
 import { useSignal, type Signal } from '@preact/signals';
-import { formatCount } from '../../ui/format.js';
+import { formatCount, SafeText } from '../../ui/text.js';
 import { useEffect, useRef } from 'preact/hooks';
-import { Badge, StateBadge } from '../../ui/badge.js';
-import { SafeText } from '../../ui/safe-text.js';
+import { Badge, StateBadge, Button } from '../../ui/parts.js';
 import { choosePace, type StreamView } from './text-reader.js';
 import { explain, ValueRowsView } from './findings.js';
-import { Button } from '../../ui/button.js';
 import type { TextReading } from './use-inspection.js';
 import { t } from './texts.js';
 

@@ -3,10 +3,9 @@ import { useEffect, useRef } from 'preact/hooks';
 import { EXAMPLES } from './examples.js';
 import type { TextReading } from './use-inspection.js';
 import { isEditing, isStorable, openExample, setText, inputText, choose, selectedSpan } from './workbench-state.js';
-import { Button } from '../../ui/button.js';
-import { SafeText } from '../../ui/safe-text.js';
+import { Button } from '../../ui/parts.js';
+import { SafeText, formatCount } from '../../ui/text.js';
 import type { Inspection, Span } from './inspection.js';
-import { formatCount } from '../../ui/format.js';
 import { t } from './texts.js';
 
 /** Longer input makes a textarea slow, so it is shown read-only. */
@@ -87,7 +86,7 @@ export function TextPane({ reading }: Readonly<{ reading: TextReading | null }>)
             class="toggle"
             aria-pressed={!isField}
             disabled={inputText.value === ''}
-            onClick={showMarked}
+            onClick={() => (isEditing.value = false)}
           />
           <Button
             label={t.edit}
@@ -178,10 +177,6 @@ export function ExampleSelect<Example extends { readonly name: string }>(props: 
   );
 }
 
-function showMarked(): void {
-  isEditing.value = false;
-}
-
 /** The number of bytes decoded at a time, which takes a few milliseconds. */
 const SLICE_BYTES = 1024 * 1024;
 
@@ -222,6 +217,10 @@ function MarkedText({ text, inspection }: Readonly<{ text: string; inspection: I
     end: 0,
   };
   const window = chooseWindow(text.length, focus.start);
+  const move = (direction: 1 | -1): void => {
+    const start = moveWindow(window, text.length, direction);
+    choose({ start, end: start });
+  };
   const segments = markText(text, window, {
     candidates: candidates.items,
     repairs: repairs.items,
@@ -243,34 +242,19 @@ function MarkedText({ text, inspection }: Readonly<{ text: string; inspection: I
       </pre>
       {window.end - window.start < text.length ? (
         <div class="row">
-          <Button
-            label={t.previous}
-            disabled={window.start === 0}
-            onClick={() => moveTo(moveWindow(window, text.length, -1))}
-          />
+          <Button label={t.previous} disabled={window.start === 0} onClick={() => move(-1)} />
           <span class="dim">
             {t.window(formatCount(window.start), formatCount(window.end), formatCount(text.length))}
           </span>
-          <Button
-            label={t.next}
-            disabled={window.end === text.length}
-            onClick={() => moveTo(moveWindow(window, text.length, 1))}
-          />
+          <Button label={t.next} disabled={window.end === text.length} onClick={() => move(1)} />
         </div>
       ) : null}
     </div>
   );
 }
 
-function moveTo(start: number): void {
-  choose({ start, end: start });
-}
-
-function Part(props: Readonly<{ segment: Segment; found: Found }>) {
-  const {
-    segment,
-    found: { candidates, repairs, notes },
-  } = props;
+function Part({ segment, found }: Readonly<{ segment: Segment; found: Found }>) {
+  const { candidates, repairs, notes } = found;
   const candidate = segment.candidate === null ? undefined : candidates.items[segment.candidate];
   const note = segment.note === null ? undefined : notes.items[segment.note];
   const classes = [

@@ -1,5 +1,5 @@
-import { inspect, suggestOptions, toParseOptions, type Suggestion } from './inspect.js';
-import type { InspectionInput, Inspection, SchemaProblem, WorkbenchOptions, ValueView } from './inspection.js';
+import { inspect, suggestOptions, toParseOptions } from './inspect.js';
+import type { InspectionInput, WorkbenchOptions, ValueView } from './inspection.js';
 import { readSchemaText } from './locate-path.js';
 import { createJsonStream, type AlignableSchema, type ParseResult } from '../../../src/json/index.js';
 import { formatPath, toValueRows } from './inspection.js';
@@ -7,75 +7,46 @@ import { formatPath, toValueRows } from './inspection.js';
 /** For longer input the value is formatted on one line: indented, it could be many times as long. */
 const MAX_INDENTED_LENGTH = 1_000_000;
 
-interface LastReading {
-  readonly number: number;
-  readonly input: InspectionInput;
-  readonly schema: AlignableSchema | undefined;
-  readonly value: unknown;
-  session: StreamSession;
-}
+/** The functions of the worker. The page refers to a reading by its number, until other input was parsed. */
+export type TextReader = ReturnType<typeof createTextReader>;
 
-/** Creates the worker's request handler; tests use it without a worker. */
+/** Creates the worker's functions; tests use them without a worker. */
 export function createTextReader(now: () => number) {
-  let last: LastReading | undefined;
-  function read(number: number, input: InspectionInput): WorkerResponse {
-    const { text, schemaText, options } = input;
-    const parsedSchema = readSchemaText(schemaText);
-    if (!parsedSchema.ok) return { kind: 'schema', problem: parsedSchema.problem };
-    // Frees the last value's memory before the next one is created.
-    last = undefined;
-    const { schema } = parsedSchema;
-    const startedAt = now();
-    const { inspection, value, result } = inspect(text, schema, options);
-    const tookMs = now() - startedAt;
-    last = { number, input, schema, value, session: startStream(text, schema, options) };
-    return { kind: 'read', inspection, tookMs, suggestions: suggestOptions(text, schema, options, result) };
-  }
+  let last: Readonly<{ number: number; length: number; value: unknown; start: () => StreamSession }> | undefined;
+  let session: StreamSession | undefined;
   return {
-    handle(number: number, request: WorkerRequest): WorkerResponse {
-      if (request.kind === 'read') return read(number, request.input);
-      if (last?.number !== request.reading) return { kind: 'obsolete' };
-      const { input, schema, value } = last;
-      switch (request.kind) {
-        case 'format':
-          return { kind: 'formatted', text: formatValue(value, input.text.length) };
-        case 'stream':
-          last.session = startStream(input.text, schema, input.options);
-          return { kind: 'streamed', view: last.session.push(1, 0) };
-        case 'push':
-          return { kind: 'streamed', view: last.session.push(request.chunkLength, request.chunkCount) };
-      }
+    read(number: number, { text, schemaText, options }: InspectionInput) {
+      const parsedSchema = readSchemaText(schemaText);
+      if (!parsedSchema.ok) return { schemaProblem: parsedSchema.problem };
+      // Frees the last value's memory before the next one is created.
+      last = undefined;
+      const { schema } = parsedSchema;
+      const startedAt = now();
+      const { inspection, value, result } = inspect(text, schema, options);
+      const tookMs = now() - startedAt;
+      last = { number, length: text.length, value, start: () => startStream(text, schema, options) };
+      session = last.start();
+      return { inspection, tookMs, suggestions: suggestOptions(text, schema, options, result) };
+    },
+    format(reading: number): string | null {
+      if (last?.number !== reading) return null;
+      return JSON.stringify(last.value, null, last.length > MAX_INDENTED_LENGTH ? 0 : 2) ?? '';
+    },
+    restart(reading: number): StreamView | null {
+      if (last?.number !== reading) return null;
+      session = last.start();
+      return session.push(1, 0);
+    },
+    push(reading: number, chunkLength: number, chunkCount: number): StreamView | null {
+      return last?.number === reading ? (session?.push(chunkLength, chunkCount) ?? null) : null;
     },
   };
 }
 
-function formatValue(value: unknown, length: number): string {
-  return JSON.stringify(value, null, length > MAX_INDENTED_LENGTH ? 0 : 2) ?? '';
-}
+/** A call of one of the worker's functions. Its response has the same number. */
+export type WorkerCall = Readonly<{ number: number; name: keyof TextReader; input: readonly unknown[] }>;
 
-/** A request from the page to its worker. A reading is identified by its request's number. */
-export type WorkerRequest =
-  | { readonly kind: 'read'; readonly input: InspectionInput }
-  | { readonly kind: 'format'; readonly reading: number }
-  | { readonly kind: 'stream'; readonly reading: number }
-  | { readonly kind: 'push'; readonly reading: number; readonly chunkLength: number; readonly chunkCount: number };
-
-export type WorkerResponse =
-  | {
-      readonly kind: 'read';
-      readonly inspection: Inspection;
-      readonly tookMs: number;
-      readonly suggestions: readonly Suggestion[];
-    }
-  | { readonly kind: 'schema'; readonly problem: SchemaProblem }
-  | { readonly kind: 'formatted'; readonly text: string }
-  | { readonly kind: 'streamed'; readonly view: StreamView }
-  /** Other input was parsed since then, so the request is obsolete. */
-  | { readonly kind: 'obsolete' }
-  | { readonly kind: 'failed'; readonly message: string };
-
-/** A request or a response; a response has the number of its request. */
-export type Numbered<Message> = Readonly<{ number: number; message: Message }>;
+export type WorkerResponse = Readonly<{ number: number; output?: unknown; failure?: string }>;
 
 const TAIL_LENGTH = 600;
 const MAX_CHANGED = 8;

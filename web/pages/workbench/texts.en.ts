@@ -2,7 +2,7 @@ type Value = string | number;
 
 export const t = {
   asLibrary: 'Library',
-  isTheModelOutputAbove: ' is the model output above.',
+  textIsTheOutput: '`text` is the model output above.',
   commandLine: 'Command line',
   saveTheModelOutputAs: 'Save the model output as answer.txt and the schema as schema.json.',
   http: 'HTTP',

@@ -2,7 +2,7 @@ import type { t as english } from './texts.en.js';
 
 export const t: typeof english = {
   asLibrary: '库',
-  isTheModelOutputAbove: ' 是上面的模型输出。',
+  textIsTheOutput: '`text` 是上面的模型输出。',
   commandLine: '命令行',
   saveTheModelOutputAs: '把模型输出存为 answer.txt，把 schema 存为 schema.json。',
   http: 'HTTP',

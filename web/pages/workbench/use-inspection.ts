@@ -1,10 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { asFailure } from '../../data/resource.js';
-import type { InspectionInput, SchemaProblem, Inspection } from './inspection.js';
+import type { InspectionInput, SchemaProblem } from './inspection.js';
 import { parseOptions, schemaInput, inputText } from './workbench-state.js';
-import type { Suggestion } from './inspect.js';
-import type { StreamView, WorkerResponse, WorkerRequest, Numbered } from './text-reader.js';
+import type { TextReader, WorkerCall, WorkerResponse } from './text-reader.js';
 // The build resolves this import to the file's URL; the file itself has no exports.
 // oxlint-disable-next-line import/default
 import address from './workbench-worker.js?worker&url';
@@ -20,15 +19,12 @@ export interface InspectionState {
   readonly busy: boolean;
 }
 
-export interface InspectionHandle extends InspectionState {
-  readonly retry: () => void;
-  readonly fail: (error: unknown) => void;
-}
+export type InspectionHandle = ReturnType<typeof useInspection>;
 
 const NOTHING: InspectionState = { reading: null, schemaProblem: null, failure: null, busy: false };
 
 /** Parses the workbench input in a worker on every change, so the page stays responsive. */
-export function useInspection(): InspectionHandle {
+export function useInspection() {
   const state = useSignal<InspectionState>({ ...NOTHING, busy: true });
   const retryCount = useSignal(0);
   const [link] = useState(() => openWorker(startWorker));
@@ -54,56 +50,36 @@ export function useInspection(): InspectionHandle {
   }, [input.text, input.schemaText, input.options, retryCount.value]);
   return {
     ...state.value,
-    retry: () => (retryCount.value += 1),
-    fail: (error) => (state.value = updateState(state.peek(), asFailure(error).message)),
+    retry: (): void => void (retryCount.value += 1),
+    fail: (error: unknown): void => void (state.value = updateState(state.peek(), asFailure(error).message)),
   };
 }
 
-function updateState(before: InspectionState, next: TextReading | SchemaRefusal | string): InspectionState {
+function updateState(before: InspectionState, next: Awaited<ReturnType<typeof readText>> | string): InspectionState {
   if (typeof next === 'string') return { ...NOTHING, failure: next };
-  if (next.kind === 'reading') return { ...NOTHING, reading: next };
-  return { ...before, busy: false, failure: null, schemaProblem: next.problem };
+  if (next !== null && 'text' in next) return { ...NOTHING, reading: next };
+  return { ...before, busy: false, failure: null, schemaProblem: next?.schemaProblem ?? null };
 }
 
 /** Parsed input. More data can be requested until other input is parsed. */
-export interface TextReading {
-  readonly kind: 'reading';
-  readonly text: string;
-  readonly inspection: Inspection;
-  readonly tookMs: number;
-  readonly suggestions: readonly Suggestion[];
-  formatValue(): Promise<string | null>;
-  restartStream(): Promise<StreamView | null>;
-  pushStream(chunkLength: number, chunkCount: number): Promise<StreamView | null>;
-}
+export type TextReading = Extract<Awaited<ReturnType<typeof readText>>, { pushStream: unknown }>;
 
-type SchemaRefusal = Readonly<{ kind: 'refusal'; problem: SchemaProblem }>;
+/** The number of the last reading: another worker must not mistake an earlier one for its own. */
+let lastReading = 0;
 
-/** Parses the input; null if aborted. */
-export async function readText(link: WorkerLink, input: InspectionInput): Promise<TextReading | SchemaRefusal | null> {
-  const number = link.next;
-  const response = await link.send({ kind: 'read', input });
-  if (response?.kind === 'schema') return { kind: 'refusal', problem: response.problem };
-  if (response?.kind !== 'read') return null;
-  const requestView = async (request: WorkerRequest): Promise<StreamView | null> => readView(await link.send(request));
+/** Parses the input, or returns what is wrong with its schema; null if canceled. */
+export async function readText({ call }: WorkerLink, input: InspectionInput) {
+  lastReading += 1;
+  const number = lastReading;
+  const response = await call('read', number, input);
+  if (response === null || response.schemaProblem !== undefined) return response;
   return {
-    kind: 'reading',
+    ...response,
     text: input.text,
-    inspection: response.inspection,
-    tookMs: response.tookMs,
-    suggestions: response.suggestions,
-    async formatValue() {
-      const formatted = await link.send({ kind: 'format', reading: number });
-      return formatted?.kind === 'formatted' ? formatted.text : null;
-    },
-    restartStream: async () => requestView({ kind: 'stream', reading: number }),
-    pushStream: async (chunkLength, chunkCount) =>
-      requestView({ kind: 'push', reading: number, chunkLength, chunkCount }),
+    formatValue: async () => call('format', number),
+    restartStream: async () => call('restart', number),
+    pushStream: async (chunkLength: number, chunkCount: number) => call('push', number, chunkLength, chunkCount),
   };
-}
-
-function readView(response: WorkerResponse | null): StreamView | null {
-  return response?.kind === 'streamed' ? response.view : null;
 }
 
 type WorkerLike = Pick<Worker, 'postMessage' | 'terminate' | 'addEventListener'>;
@@ -117,26 +93,25 @@ const TIMEOUT_MS = 120_000;
 const CANNOT_START = t.theParserWorkerCouldNot;
 const TOO_SLOW = t.noResponseForMinutesThe(TIMEOUT_MS / 60_000);
 
-interface PendingRequest {
-  readonly resolve: (response: WorkerResponse | null) => void;
+interface PendingCall {
+  readonly resolve: (output: unknown) => void;
   readonly reject: (error: Error) => void;
   readonly timer: ReturnType<typeof setTimeout>;
 }
 
-/** Creates a link to a worker, which is started with the first request. */
 export function openWorker(start: () => WorkerLike) {
-  const pending = new Map<number, PendingRequest>();
+  const pending = new Map<number, PendingCall>();
   let worker: WorkerLike | null = null;
-  let next = 1;
+  let count = 0;
 
   function connect(): WorkerLike {
     const started = start();
-    started.addEventListener('message', ({ data: { number, message } }: MessageEvent<Numbered<WorkerResponse>>) => {
-      const request = pending.get(number);
+    started.addEventListener('message', ({ data: { number, output, failure } }: MessageEvent<WorkerResponse>) => {
+      const call = pending.get(number);
       pending.delete(number);
-      clearTimeout(request?.timer);
-      if (message.kind === 'failed') request?.reject(new Error(message.message));
-      else request?.resolve(message);
+      clearTimeout(call?.timer);
+      if (failure === undefined) call?.resolve(output);
+      else call?.reject(new Error(failure));
     });
     // If the file is missing or blocked, the event has no message.
     started.addEventListener('error', ({ message = '' }: Partial<ErrorEvent>) => {
@@ -145,45 +120,43 @@ export function openWorker(start: () => WorkerLike) {
     return started;
   }
 
-  function end(settle: (request: PendingRequest) => void): void {
+  function end(settle: (call: PendingCall) => void = ({ resolve }) => resolve(null)): void {
     worker?.terminate();
     worker = null;
-    const requests = [...pending.values()];
+    const calls = [...pending.values()];
     pending.clear();
-    for (const request of requests) {
-      clearTimeout(request.timer);
-      settle(request);
+    for (const call of calls) {
+      clearTimeout(call.timer);
+      settle(call);
     }
   }
 
   return {
-    get next(): number {
-      return next;
-    },
-    async send(request: WorkerRequest): Promise<WorkerResponse | null> {
-      return new Promise((resolve, reject) => {
+    /** Calls a function of the worker; null if canceled, or if the call is about input that was replaced. */
+    call: async <Name extends keyof TextReader>(
+      name: Name,
+      ...input: Parameters<TextReader[Name]>
+    ): Promise<ReturnType<TextReader[Name]> | null> => {
+      const output = await new Promise((resolve, reject) => {
         worker ??= connect();
-        const number = next++;
-        const timer = setTimeout(
-          () => end(({ reject: rejectPending }) => rejectPending(new Error(TOO_SLOW))),
-          TIMEOUT_MS,
-        );
-        pending.set(number, { resolve, reject, timer });
-        const numberedRequest: Numbered<WorkerRequest> = { number, message: request };
+        count += 1;
+        const timer = setTimeout(() => end((call) => call.reject(new Error(TOO_SLOW))), TIMEOUT_MS);
+        pending.set(count, { resolve, reject, timer });
+        const message: WorkerCall = { number: count, name, input };
         // A worker's `postMessage` has no target origin.
         // oxlint-disable-next-line unicorn/require-post-message-target-origin
-        worker.postMessage(numberedRequest);
+        worker.postMessage(message);
       });
+      // Safe cast: the worker is part of the same build.
+      return output as ReturnType<TextReader[Name]> | null;
     },
     /** Terminates the worker if it is busy, and returns whether it was; an idle worker stays. */
     cancel(): boolean {
-      if (pending.size === 0) return false;
-      end(({ resolve }) => resolve(null));
-      return true;
+      const isBusy = pending.size > 0;
+      if (isBusy) end();
+      return isBusy;
     },
-    close() {
-      end(({ resolve }) => resolve(null));
-    },
+    close: () => end(),
   };
 }
 

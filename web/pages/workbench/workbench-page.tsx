@@ -1,4 +1,5 @@
-import { Button } from '../../ui/button.js';
+import { Button } from '../../ui/parts.js';
+import { isObject } from '../../app/storage.js';
 import { client } from '../../data/client.js';
 import { useAction } from '../../data/resource.js';
 import { saveAs } from '../run/artifact.js';
@@ -58,8 +59,6 @@ function parseSchema(schemaText: string): Readonly<Record<string, unknown>> {
   } catch (cause) {
     throw new Error(t.theSchemaIsNotValid, { cause });
   }
-  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) {
-    throw new Error(t.theSchemaMustBeAn);
-  }
-  return { ...schema };
+  if (!isObject(schema)) throw new Error(t.theSchemaMustBeAn);
+  return schema;
 }

@@ -1,9 +1,9 @@
 import { computed, effect, signal } from '@preact/signals';
 import { query, setQuery } from '../../app/router.js';
-import { parseStored, readStored, writeStored } from '../../app/storage.js';
+import { isObject, parseStored, readStored, writeStored } from '../../app/storage.js';
 import { EXAMPLES, DEFAULT_OPTIONS, type Example } from './examples.js';
 import type { Span, WorkbenchOptions } from './inspection.js';
-import { isProfile } from '../../ui/badge.js';
+import { isProfile } from '../../ui/parts.js';
 
 const KEY = 'sluice.workbench';
 /** Browsers store about five million characters per page; longer input would leave no room for anything else. */
@@ -33,7 +33,6 @@ export function setOptions(changes: Partial<WorkbenchOptions>): void {
   setQuery(toQuery({ ...parseOptions.value, ...changes }));
 }
 
-/** Selects a part of the input; null clears the selection. */
 export function choose(span: Span | null): void {
   selectedSpan.value = span;
   if (span !== null) isEditing.value = false;
@@ -87,11 +86,10 @@ function readInput(): StoredInput {
   const [first] = EXAMPLES;
   const initial = { text: first?.text ?? '', schemaText: first?.schemaText ?? '', isEditing: false };
   const storedInput = parseStored(readStored(KEY, 'session'));
-  if (typeof storedInput !== 'object' || storedInput === null) return initial;
-  const input = storedInput as Partial<Record<keyof StoredInput, unknown>>;
-  return typeof input.text === 'string' && typeof input.schemaText === 'string'
-    ? { text: input.text, schemaText: input.schemaText, isEditing: input.isEditing === true }
-    : initial;
+  if (!isObject(storedInput)) return initial;
+  const { text, schemaText, isEditing: wasEditing } = storedInput;
+  if (typeof text !== 'string' || typeof schemaText !== 'string') return initial;
+  return { text, schemaText, isEditing: wasEditing === true };
 }
 
 export function readOptions(address: URLSearchParams): WorkbenchOptions {

@@ -1,41 +1,30 @@
 import { useEffect, useId, useRef } from 'preact/hooks';
 import type { ComponentChildren } from 'preact';
 import { useSignal } from '@preact/signals';
-import { Notice } from '../../ui/notice.js';
+import { Notice, Button, CopyButton, Badge, isProfile, RepairLevel } from '../../ui/parts.js';
 import { CodePanel, ShareButton } from './code-panel.js';
-import { Button, CopyButton } from '../../ui/button.js';
 import { explain, Findings, ValueRowsView } from './findings.js';
 import { StreamPanel } from './stream-panel.js';
 import { ExampleSelect, TextPane } from './text-pane.js';
 import { useInspection, type InspectionHandle, type InspectionState } from './use-inspection.js';
 import { storeTexts, parseOptions, setOptions, schemaInput, openCase, readCase } from './workbench-state.js';
-import { Badge, isProfile, RepairLevel } from '../../ui/badge.js';
-import { SafeText } from '../../ui/safe-text.js';
-import { formatDuration, formatCount } from '../../ui/format.js';
+import { SafeText, formatDuration, formatCount } from '../../ui/text.js';
 import type { Inspection, SchemaProblem } from './inspection.js';
-import type { Suggestion } from './inspect.js';
 import { SCHEMA_EXAMPLES } from './examples.js';
 import { findLineAndColumn } from './locate-path.js';
 import { getErrorMessage } from '../../../src/base/index.js';
 import './workbench.css';
 import { t } from './texts.js';
 
-/** The differences between the console and the playground of the site. */
-type WorkbenchProps = Readonly<{
-  title: string;
-  /** The URL of the server in the code for HTTP. */
-  server: string;
-  children?: ComponentChildren;
-}>;
-
-export function Workbench({ title, server, children }: WorkbenchProps) {
+/** The workbench of the console, and of the playground of the site. `server`: the URL in the code for HTTP. */
+export function Workbench(props: Readonly<{ title: string; server: string; children?: ComponentChildren }>) {
   const state = useInspection();
   const { reading } = state;
   useEffect(storeTexts, []);
   return (
     <div class="workbench stack">
       <div class="page-head">
-        <h1>{title}</h1>
+        <h1>{props.title}</h1>
         <OptionsForm />
         <span class="end">
           <ShareButton read={readCase} open={openCase} />
@@ -64,7 +53,7 @@ export function Workbench({ title, server, children }: WorkbenchProps) {
       </div>
       <StreamPanel reading={reading} fail={state.fail} />
       <OtherParsers state={state} />
-      <CodePanel server={server}>{children}</CodePanel>
+      <CodePanel server={props.server}>{props.children}</CodePanel>
     </div>
   );
 }
@@ -171,7 +160,6 @@ function OptionWithHelp({ help, children }: Readonly<{ help: string; children: (
   );
 }
 
-/** The parse outcome in one line, announced to screen readers when it changes. */
 function OutcomeBar({ state }: Readonly<{ state: InspectionState }>) {
   const { reading, busy, schemaProblem } = state;
   return (
@@ -184,7 +172,19 @@ function OutcomeBar({ state }: Readonly<{ state: InspectionState }>) {
         <Outcome inspection={reading.inspection} />
       )}
       {schemaProblem === null ? null : <Badge tone="bad">{t.invalidSchemaShowingThePrevious}</Badge>}
-      {reading === null ? null : <Suggestions suggestions={reading.suggestions} />}
+      {reading === null || reading.suggestions.length === 0 ? null : (
+        <span class="row suggestions" role="group" aria-label={t.suggestedOptions}>
+          <span class="dim">{t.wouldWorkWith}</span>
+          {reading.suggestions.map(({ name, changes }) => (
+            <Button
+              label={t.suggestions[name][0]}
+              key={name}
+              title={t.suggestions[name][1]}
+              onClick={() => setOptions(changes)}
+            />
+          ))}
+        </span>
+      )}
       <span class="end dim" aria-hidden="true">
         {busy ? t.parsing : reading === null ? '' : formatDuration(reading.tookMs)}
       </span>
@@ -219,24 +219,6 @@ function Outcome({ inspection: { outcome, repairs } }: { readonly inspection: In
   }
 }
 
-function Suggestions({ suggestions }: Readonly<{ suggestions: readonly Suggestion[] }>) {
-  if (suggestions.length === 0) return null;
-  return (
-    <span class="row suggestions" role="group" aria-label={t.suggestedOptions}>
-      <span class="dim">{t.wouldWorkWith}</span>
-      {suggestions.map(({ name, changes }) => (
-        <Button
-          label={t.suggestions[name][0]}
-          key={name}
-          title={t.suggestions[name][1]}
-          onClick={() => setOptions(changes)}
-        />
-      ))}
-    </span>
-  );
-}
-
-/** The JSON Schema editor, with any error and its location. */
 function SchemaEditor({ problem }: Readonly<{ problem: SchemaProblem | null }>) {
   const field = useRef<HTMLTextAreaElement>(null);
   const goTo = (offset: number): void => {
@@ -305,8 +287,13 @@ function OtherParsers({ state }: Readonly<{ state: InspectionHandle }>) {
     if (!isOpen.value || reading === null || isTooLong) return;
     let isWanted = true;
     const compare = async (): Promise<void> => {
-      const results = await compareAll(text, reading.inspection.value === null ? null : await reading.formatValue());
-      if (isWanted) readings.value = results;
+      const value = reading.inspection.value === null ? null : await reading.formatValue();
+      const { jsonrepair } = await import('jsonrepair');
+      if (!isWanted) return;
+      readings.value = [
+        parseWith('JSON.parse', JSON.parse, text, value),
+        parseWith('jsonrepair', (input) => JSON.parse(jsonrepair(input)) as unknown, text, value),
+      ];
     };
     compare().catch(state.fail);
     return () => {
@@ -339,36 +326,25 @@ function OtherParsers({ state }: Readonly<{ state: InspectionHandle }>) {
   );
 }
 
-async function compareAll(text: string, sluiceValue: string | null): Promise<readonly OtherResult[]> {
-  const { jsonrepair } = await import('jsonrepair');
-  return [
-    parseWith('JSON.parse', JSON.parse, text, sluiceValue),
-    parseWith('jsonrepair', (input) => JSON.parse(jsonrepair(input)) as unknown, text, sluiceValue),
-  ];
-}
-
-interface OtherResult {
-  readonly parser: 'JSON.parse' | 'jsonrepair';
-  readonly outcome: 'same' | 'different' | 'error';
-  readonly text: string;
-}
+type OtherResult = ReturnType<typeof parseWith>;
 
 /** Longer input would block the page, because these parsers do not run in the worker. */
 const MAX_TEXT_LENGTH = 20_000;
 const MAX_OUTPUT_LENGTH = 4000;
 
 export function parseWith(
-  parser: OtherResult['parser'],
+  parser: 'JSON.parse' | 'jsonrepair',
   parse: (text: string) => unknown,
   text: string,
   sluiceValue: string | null,
-): OtherResult {
+) {
   try {
     const value = parse(text);
     const isSame = sluiceValue !== null && JSON.stringify(value) === JSON.stringify(JSON.parse(sluiceValue));
-    return { parser, outcome: isSame ? 'same' : 'different', text: shorten(JSON.stringify(value, null, 2) ?? '') };
+    const outcome = isSame ? ('same' as const) : ('different' as const);
+    return { parser, outcome, text: shorten(JSON.stringify(value, null, 2) ?? '') };
   } catch (error) {
-    return { parser, outcome: 'error', text: shorten(getErrorMessage(error)) };
+    return { parser, outcome: 'error' as const, text: shorten(getErrorMessage(error)) };
   }
 }
 

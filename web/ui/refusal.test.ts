@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ClientError } from '../../src/server/client/index.js';
-import { readRefusal } from './refusal.js';
+import { readRefusal } from './form.js';
 
 const form = {
   paths: { contract: 'contract', 'contract.schema': 'schema', env: 'env' },

@@ -1,6 +1,80 @@
-import { truncate } from '../../src/base/index.js';
-import { language } from '../app/language.js';
+import { useState } from 'preact/hooks';
+import { INVISIBLE_CHARACTERS, formatInvisible, truncate } from '../../src/base/index.js';
 import { t } from '../app/texts.js';
+import type { StatisticsView } from '../../src/server/api/index.js';
+import { language } from '../app/language.js';
+
+/** Longer content is truncated, with a button for more: a page does not scroll well with megabytes in one element. */
+const MAX_INITIAL_LENGTH = 20_000;
+
+/** Shows text from an agent. Invisible and direction-changing characters are made visible; nothing becomes HTML. */
+export function SafeText(props: {
+  readonly text: string;
+  readonly limit?: number;
+  readonly as?: 'code' | 'p' | 'pre' | 'span' | 'strong' | undefined;
+  readonly class?: string;
+}) {
+  const { text, limit = MAX_INITIAL_LENGTH, as: Around, class: classes } = props;
+  // Only long text needs a stateful component: most text is short, and its rows are created by the dozen.
+  const shown = text.length > limit ? <LongText text={text} limit={limit} /> : <Shown text={text} />;
+  const safe = <bdi class="safe">{shown}</bdi>;
+  return Around === undefined ? safe : <Around class={classes}>{safe}</Around>;
+}
+
+function LongText({ text, limit }: Readonly<{ text: string; limit: number }>) {
+  const [shown, setShown] = useState(limit);
+  if (text.length <= shown) return <Shown text={text} />;
+  return (
+    <>
+      <Shown text={text.slice(0, shown)} />
+      <MoreCharacters count={text.length - shown} onClick={() => setShown(shown * 4)} />
+    </>
+  );
+}
+
+export function MoreCharacters({ count, onClick }: Readonly<{ count: number; onClick: () => void }>) {
+  return (
+    <button type="button" class="link" onClick={onClick}>
+      {t.moreCharacters(formatCount(count))}
+    </button>
+  );
+}
+
+function Shown({ text }: Readonly<{ text: string }>) {
+  return (
+    <>
+      {makeVisible(text).map((fragment, index) =>
+        typeof fragment === 'string' ? (
+          fragment
+        ) : (
+          <span key={index} class="acting" title={fragment.name}>
+            {fragment.shown}
+          </span>
+        ),
+      )}
+    </>
+  );
+}
+
+/** A fragment: unchanged text, or a visible replacement for an invisible or direction-changing character. */
+type TextFragment = string | Readonly<{ shown: string; name: string }>;
+
+/** Splits text into displayable parts and characters that must be made visible: an escape becomes `␛[31m`. */
+export function makeVisible(text: string): readonly TextFragment[] {
+  const fragments: TextFragment[] = [];
+  let end = 0;
+  for (const match of text.matchAll(INVISIBLE_CHARACTERS)) {
+    const [character] = match;
+    // A carriage return before a line feed is an ordinary line ending.
+    if (character === '\r' && text[match.index + 1] === '\n') continue;
+    if (match.index > end) fragments.push(text.slice(end, match.index));
+    const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+    fragments.push({ shown: formatInvisible(character), name: `U+${code}` });
+    end = match.index + character.length;
+  }
+  if (end < text.length) fragments.push(text.slice(end));
+  return fragments;
+}
 
 /** A time in short form; the tooltip has the exact time. */
 export function Timestamp({ at }: Readonly<{ at: string | null }>) {
@@ -90,12 +164,7 @@ function roundsToThousand(amount: number): boolean {
   return Number(amount.toFixed(1)) >= 1000;
 }
 
-interface Usage {
-  readonly input_tokens?: number | undefined;
-  readonly output_tokens?: number | undefined;
-  readonly cached_input_tokens?: number | undefined;
-  readonly cost?: number | undefined;
-}
+type Usage = Partial<Record<'input_tokens' | 'output_tokens' | 'cached_input_tokens' | 'cost', number | undefined>>;
 
 /** Formats tokens and cost; empty if nothing is known. */
 export function formatUsage(usage: Usage | null | undefined): string {
@@ -128,11 +197,7 @@ export function formatMoney(dollars: number): string {
 }
 
 /** A sum in US dollars: a lower bound if it is not complete, and approximate if a part of it is estimated. */
-export interface Cost {
-  readonly value: number;
-  readonly isComplete: boolean;
-  readonly isEstimate?: boolean;
-}
+export type Cost = Readonly<{ value: number; isComplete: boolean; isEstimate?: boolean }>;
 
 /** Formats a sum of costs, which is unknown if nothing of it is reported. */
 export function formatCost({ value, isComplete, isEstimate = false }: Cost): string {
@@ -140,11 +205,10 @@ export function formatCost({ value, isComplete, isEstimate = false }: Cost): str
   return value === 0 ? '–' : `≥ ${formatMoney(value)}`;
 }
 
-interface ModelUsage {
-  readonly cost: number;
-  readonly unpriced_tokens: number;
-  readonly estimated_cost: number | null;
-}
+type ModelUsage = Pick<
+  StatisticsView['buckets'][number]['usage'][number],
+  'cost' | 'unpriced_tokens' | 'estimated_cost'
+>;
 
 /** Whether a part of the cost is neither reported nor estimated. */
 export function isUnpriced({ unpriced_tokens, estimated_cost }: ModelUsage): boolean {
