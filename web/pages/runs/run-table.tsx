@@ -115,7 +115,7 @@ export const OPTIONAL = {
     cell: ({ spec }) => <SafeText as="span" class="small" text={spec.workdir ?? ''} limit={200} />,
   },
   created: {
-    name: t.states.created,
+    name: t.createdAt,
     width: '9.5rem',
     class: 'nowrap',
     cell: ({ created_at }) => <Timestamp at={created_at} />,

@@ -115,6 +115,7 @@ export const t = {
   optionalOnePerLineInside:
     'Optional. One per line, inside the working folder. A change to any of them invalidates the cached result.',
   folder: 'Folder',
+  createdAt: 'Created',
   age: 'Age',
   /** Outcomes and states, to follow a number. */
   inAll: (count: string, listed: string) => `${count} in all · of these ${listed}: `,

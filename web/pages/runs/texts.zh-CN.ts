@@ -112,6 +112,7 @@ export const t: typeof english = {
   inputFiles: '输入文件',
   optionalOnePerLineInside: '可选。每行一个，在工作目录里。其中任何一个改动，缓存的结果就失效。',
   folder: '目录',
+  createdAt: '创建',
   age: '多久以前',
   inAll: (count, listed) => `共 ${count} 次 · 这 ${listed} 次中：`,
   counted: {
