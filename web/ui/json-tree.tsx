@@ -133,7 +133,7 @@ function listMembers(value: object, visibleCount: number): readonly (readonly [s
     .map((key) => [key, Reflect.get(value, key)] as const);
 }
 
-/** A value that is no object: a string unchanged, anything else as JSON. */
+/** A value that is not an object: a string unchanged, anything else as JSON. */
 export function ValueText({ value, limit }: Readonly<{ value: unknown; limit: number }>) {
   return (
     <SafeText as="pre" class="value" text={typeof value === 'string' ? value : JSON.stringify(value)} limit={limit} />

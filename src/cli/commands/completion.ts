@@ -15,7 +15,7 @@ export const addCompletionCommand = defineCommand('completion', {
   },
 });
 
-/** What to offer: words, names of files, or (neither) nothing. */
+/** The candidates to offer: words, names of files, or (neither) nothing. */
 interface Completion {
   readonly words: readonly string[];
   readonly areFiles: boolean;

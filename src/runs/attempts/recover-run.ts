@@ -10,7 +10,7 @@ import { readEventLog } from '../../store/ports/index.js';
 import { addFindings, type RunContext } from './run-context.js';
 import { createSessionLostError } from './saved-session.js';
 
-/** What a run was doing when its process was lost. */
+/** The work of a run when its process was lost. */
 export type RecoveredRun =
   | { readonly kind: 'question'; readonly askedAt: number }
   | {

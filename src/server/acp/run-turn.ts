@@ -84,7 +84,7 @@ const OMITTED_TYPES: ReadonlySet<FcmpEvent['type']> = new Set([
   'permission.replied',
 ]);
 
-/** Translates the events of one turn. From the second on, ids get a prefix: engines number each run anew. */
+/** Translates the events of one turn. From the second on, ids get a prefix: engines number each run from 1. */
 export function createTurnUpdates(number: number): (event: FcmpEvent) => AcpUpdate[] {
   const projection = createAcpProjection();
   return (event) => {

@@ -44,7 +44,7 @@ const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 10_000;
 /** A connection without data for this long is dropped; the server sends three heartbeats in this time. */
 const SILENCE_MS = 45_000;
-/** If a connection still receives data after this time, failures are counted anew, even if a proxy closes it next. */
+/** If a connection still receives data after this time, failures are counted from 0 again, even if a proxy closes it next. */
 const STABLE_MS = 10_000;
 
 /**

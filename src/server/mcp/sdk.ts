@@ -1,4 +1,4 @@
-/** The part of the MCP SDK that Sluice uses. `npm run build` bundles it into this file, so nobody has to install it. */
+/** The part of the MCP SDK that Sluice uses. `npm run build` bundles it into this file: users need not install it. */
 export {
   McpServer,
   WebStandardStreamableHTTPServerTransport,

@@ -100,7 +100,7 @@ function createWatches(
   };
 }
 
-/** What a key's watchers watch: its value, given the version of the data, and the last value read. */
+/** The value that a key's watchers watch, given the version of the data, and the last value read. */
 interface Watched {
   readonly read: (version: unknown) => string;
   seen?: string;

@@ -90,7 +90,7 @@ export function listItems(run: OpenRun) {
   return { conversation, eventCount, shared, find, list: { ...list, isFiltered: run.filter.isOn.value } };
 }
 
-/** What a row shows an item with: what all items share, and its own state. */
+/** The context of an item in its row: what all items share, and its own state. */
 export type ListedItem = ReturnType<typeof listItems>['shared'] &
   NonNullable<ReturnType<ReturnType<typeof listItems>['find']>>;
 

@@ -76,6 +76,6 @@ type PartEvent =
       readonly role: 'tool';
       readonly metadata?: Readonly<Record<string, unknown>>;
     }
-  /** What AG-UI does not define: an FCMP event under its name, or raw bytes as text. */
+  /** An event that AG-UI does not define: an FCMP event under its name, or raw bytes as text. */
   | { readonly type: 'CUSTOM'; readonly name: string; readonly value: unknown }
   | { readonly type: 'RAW'; readonly event: unknown; readonly source: string };

@@ -14,7 +14,7 @@ const NUMBER =
 const STATES = /(?:\b(?:is|was|ist|est|es|equals)\s|[:=是为]\s?)$/i;
 /** Words that ask, refuse or estimate, besides those that qualify a member of an enum; more of them next to a number. */
 const UNCERTAIN =
-  /\b(?:e\.g|error|(?<![.@])example(?!\.\w)|fail\w*|looks? like|missing|nobody|please|second thought|such as|unavailable|unknown|usually)\b|n['’]t\b|[?？]/i;
+  /\b(?:e\.g|error|(?<![.@])example(?!\.\w)|fail\w*|looks? like|missing|no ?(?:body|one)|please|second thought|such as|unavailable|unknown|usually)\b|n['’]t\b|[?？]/i;
 const ESTIMATED =
   /\b(?:I|me|you|your|about|approx\w*|around|at (?:least|most)|below|best|circa|estimat\w*|even|over|roughly|some|than|under|up to|page|line|section|step|figure|table)\b|[~≈–]|约|約|几|左右|以上|लगभग/iu;
 /** Words that qualify a member, but not a whole statement. */
