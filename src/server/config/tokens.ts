@@ -95,7 +95,9 @@ function readTokensFile(path: string): string {
       `Cannot read the file "${path}" in ${FILE_VARIABLE} (${reason}). Check the path and its permissions.`,
     );
   }
-  throw createConfigError(`The file in ${FILE_VARIABLE} is not a regular file, or larger than ${MAX_FILE_BYTES} bytes. Check its path.`);
+  throw createConfigError(
+    `The file in ${FILE_VARIABLE} is not a regular file, or larger than ${MAX_FILE_BYTES} bytes. Check its path.`,
+  );
 }
 
 /** A shorter token could be guessed. */
