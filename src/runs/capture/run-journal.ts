@@ -45,7 +45,7 @@ export class RunJournal {
   #isUnavailable = false;
   #failure: { readonly error: unknown } | null = null;
   /** Emits `change` when a writer may continue. */
-  readonly #progress = new EventEmitter();
+  readonly #progress = new EventEmitter().setMaxListeners(0);
 
   constructor(runId: string, ports: JournalPorts) {
     this.#runId = runId;
