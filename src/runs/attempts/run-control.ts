@@ -96,9 +96,11 @@ export class RunControl {
   }
 
   /** Opens the agent's question: from now on a reply is accepted. */
-  ask(): void {
-    this.#question = new Question();
-    if (this.#stop !== null) this.#question.settle(this.#stop);
+  ask(): Question<string | Stop> {
+    const question = new Question<string | Stop>();
+    if (this.#stop !== null) question.settle(this.#stop);
+    this.#question = question;
+    return question;
   }
 
   /** Opens a permission request: from now on an answer is accepted, until the time is up. */
@@ -160,7 +162,10 @@ export class RunControl {
   }
 
   async waitForReply(): Promise<string | Stop> {
-    return (this.#question ??= new Question()).answer;
+    const question = this.#question ?? this.ask();
+    const answer = await question.answer;
+    this.#question = null;
+    return answer;
   }
 
   /** Call this when the run has ended: later stops and replies have no effect. */
