@@ -13,7 +13,7 @@ export interface Weight {
 }
 
 /** The current weight, which may only sink: what a feature adds, another change takes away first. */
-const WEIGHT_LIMITS: Weight = { src: 86_600, web: 18_930, files: 693, withOneImporter: 209, longestFile: 400 };
+const WEIGHT_LIMITS: Weight = { src: 86_600, web: 18_930, files: 691, withOneImporter: 207, longestFile: 400 };
 
 /** Weighs the source files under a folder. */
 export async function weigh(root: string, { files, edges }: ImportGraph): Promise<Weight> {

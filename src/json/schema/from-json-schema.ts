@@ -1,11 +1,17 @@
-import type { AlignableSchema } from '../index.js';
+import type { AlignableSchema, StandardResult, StandardSchema } from '../index.js';
 import { compileSchema } from './interpreter/compile-schema.js';
 import type { GivenOrInferred, Inferred } from './infer-json-schema.js';
 import type { JsonSchema } from './json-schema.js';
 import { compileNativePattern, createSafePatternCompiler } from './patterns/pattern.js';
 import { TRUSTED_BOUNDS, UNTRUSTED_BOUNDS } from './read-schema.js';
 import { readDocument } from './schema-references.js';
-import { TRUSTED_ALIGNMENT_STEPS, UNTRUSTED_STEPS, createValidator, toAlignableSchema } from './alignable-schema.js';
+import {
+  TRUSTED_ALIGNMENT_STEPS,
+  UNTRUSTED_STEPS,
+  createValidator,
+  toAlignableSchema,
+  type SchemaValidator,
+} from './alignable-schema.js';
 
 /** Options of {@link fromJsonSchema}. */
 export interface FromJsonSchemaOptions {
@@ -39,4 +45,28 @@ export function fromJsonSchema<T = Inferred, const Schema extends JsonSchema = J
   const validate = createValidator(checks(document.root.node), trusted ? Infinity : UNTRUSTED_STEPS, allowance);
   const alignmentSteps = trusted ? TRUSTED_ALIGNMENT_STEPS : UNTRUSTED_STEPS;
   return toAlignableSchema<GivenOrInferred<T, Schema>>({ document, compilePattern }, checks, validate, alignmentSteps);
+}
+
+/**
+ * Creates a validator from a record's schema. The schema is read on the first check: most processes check only a
+ * few kinds of records.
+ *
+ * @example
+ * const requestSchema = fromRecordSchema<WorkRequest>(WORK_REQUEST_SCHEMA)
+ */
+export function fromRecordSchema<T>(schema: JsonSchema): StandardSchema<unknown, T> {
+  let validate: SchemaValidator | undefined;
+  return {
+    '~standard': {
+      version: 1,
+      vendor: 'sluice',
+      validate: (value) => (validate ??= compileValidator(schema))(value) as StandardResult<T>,
+    },
+  };
+}
+
+function compileValidator(schema: JsonSchema): SchemaValidator {
+  const document = readDocument(schema, TRUSTED_BOUNDS);
+  const checks = compileSchema(document, compileNativePattern);
+  return createValidator(checks(document.root.node), Infinity);
 }

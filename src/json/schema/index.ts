@@ -1,8 +1,7 @@
 export { alignable } from './alignable.js';
 export { RULE_COSTS, type AlignmentRule } from './align/rules.js';
 export { formatInstructions, type FormatInstructionsOptions } from './format-instructions.js';
-export { fromJsonSchema, type FromJsonSchemaOptions } from './from-json-schema.js';
-export { fromRecordSchema } from './from-record-schema.js';
+export { fromJsonSchema, fromRecordSchema, type FromJsonSchemaOptions } from './from-json-schema.js';
 export type { InferJsonSchema } from './infer-json-schema.js';
 export { type JsonSchema, isJsonObject, getOwnValue } from './json-schema.js';
 export { jsonEquals } from './json-values.js';
