@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fromJsonSchema } from './from-json-schema.js';
-import { fromRecordSchema } from './from-json-schema.js';
+import { fromJsonSchema, fromRecordSchema } from './from-json-schema.js';
 
 const SCHEMA = {
   type: 'object',
