@@ -1,8 +1,9 @@
 import { omitUndefined } from '../../base/index.js';
 import { parseJson } from '../../base/files/index.js';
 import type { NewOutboxMessage } from '../../store/records/index.js';
-import { checkStatus, createFetch, sendRequest, type ForgeFetch } from './http/send-request.js';
-import { SinkError, formatMarker, withMarker, type Delivery, type PullRequest, type Sink } from './sink.js';
+import { checkStatus, createFetch, sendRequest } from './http/send-request.js';
+import { SinkError, formatMarker, withMarker } from './sink.js';
+import type { Delivery, ForgeFetch, PullRequest, Sink } from './sink.js';
 
 /** Options for writing comments to a forge. */
 export interface ForgeOptions {

@@ -1,6 +1,5 @@
 import { COMMENTS_PER_PAGE, createForgeSink, type ForgeOptions } from './forge.js';
-import type { ForgeFetch } from './http/send-request.js';
-import { loadPeer, type Sink } from './sink.js';
+import { loadPeer, type ForgeFetch, type Sink } from './sink.js';
 
 /**
  * Creates a sink that writes notes on GitLab issues (`group/sub/project#7`), through GitBeaker.

@@ -1,6 +1,9 @@
 import { SluiceError } from '../../base/index.js';
 import type { NewOutboxMessage } from '../../store/records/index.js';
 
+/** Sends a request of a forge's client. Not in `send-request.ts`, whose types need Node.js's: a sink's are public. */
+export type ForgeFetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
+
 /**
  * A target for comments. A sink sends once and never retries: the outbox does that, after looking up the message's
  * marker.

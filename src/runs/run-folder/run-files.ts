@@ -80,7 +80,10 @@ export async function openIfRegular(
 }
 
 /** Reads the last bytes of a file, at most `maxBytes`, and its size; undefined if it does not exist. */
-export async function readEnd(open: OpenFile, maxBytes: number) {
+export async function readEnd(
+  open: OpenFile,
+  maxBytes: number,
+): Promise<{ readonly bytes: Uint8Array; readonly size: number } | undefined> {
   const file = await open();
   if (file === undefined) return undefined;
   try {

@@ -292,7 +292,7 @@ async function readDrift(data: string, runId: string, hasDrift: boolean): Promis
   try {
     const folder = await openRun(data, runId);
     const end = await readEnd(async () => folder.openLog('diagnostics'), MAX_BYTES);
-    if (end !== undefined) return end.bytes.toString('utf8').split('\n').flatMap(readSummary);
+    if (end !== undefined) return Buffer.from(end.bytes).toString('utf8').split('\n').flatMap(readSummary);
     const summaries: DriftSummary[] = [];
     // A packed run has no log: its drift is counted from its recorded bytes.
     if (hasDrift) for await (const _ of translateRunFolder(folder, { onDrift: (summary) => summaries.push(summary) }));

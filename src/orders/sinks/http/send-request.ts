@@ -6,7 +6,7 @@ import { isIP } from 'node:net';
 import type { LookupFunction } from 'node:net';
 import { getErrorMessage } from '../../../base/index.js';
 import { parseJson } from '../../../base/files/index.js';
-import { SinkError, throwIfCanceled } from '../sink.js';
+import { SinkError, throwIfCanceled, type ForgeFetch } from '../sink.js';
 import { isPrivateAddress } from '../../../runs/sandbox/index.js';
 
 /** One request with its limits. */
@@ -157,9 +157,6 @@ function readPause({ headers }: HttpResponse, now: number): number | undefined {
   else if (typeof reset === 'string') pause = Number(reset) * 1000 - now;
   return Number.isNaN(pause) ? undefined : Math.min(Math.max(pause, 0), MAX_PAUSE_MS);
 }
-
-/** Sends a request of a forge's client. */
-export type ForgeFetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
 /**
  * Creates a `fetch` for forge clients that uses our own transport: bounded in time and size, without retries, with
