@@ -22,7 +22,7 @@ describe('server tokens', () => {
     const read = (name: string, env = {}) => readTokens({}, { SLUICE_TOKENS_FILE: join(folder, name), ...env });
     expect(read('tokens')).toEqual([ada]);
     expect(() => read('missing')).toThrow(/SLUICE_TOKENS_FILE.*ENOENT/);
-    expect(() => read('.')).toThrow('EISDIR');
+    expect(() => read('.')).toThrow('is not a regular file');
     expect(() => read('long')).toThrow('larger than');
     expect(() => read('tokens', { SLUICE_TOKENS: '[]' })).toThrow('both set');
     await writeFile(join(folder, 'tokens'), 'hush-hush');
